@@ -7,7 +7,7 @@
 
 What the parameters of most functions mean:
 - out: an array of the result's shape, which takes it and is returned. NumPy's functions cast to its dtype where NumPy
-  does; elsewhere it is the result's own.
+  does; elsewhere it is the result's own. Any strides but 0.
 - device: where arrays of the host are worked on: "host", "cuda:0", "opencl:1". Without it a GPU is used only where the
   way there and back pays.
 - stream: a CUDA stream to queue work on: a number, or an object of PyTorch, CuPy or cuda.core. The call does not wait.

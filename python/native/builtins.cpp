@@ -173,6 +173,9 @@ PyObject* reduce(const Passed& passed) {
   if (!PyUnicode_Check(call.given(2))) return by_patterns("reduce_slowly", passed);
   const std::array<std::string_view, 2> texts = {text_of(call.given(2), "the reduction"),
                                                  text_of(call.given(1), "the pattern")};
+  if (texts[0].find("->") != std::string_view::npos)
+    throw Error(Errc::pattern, "the reduction of reduce is \"" + std::string(texts[0]) + "\", which is a pattern",
+                "give the pattern first: reduce(tensor, \"h w -> w\", \"max\")");
   return call.run("reduce", texts).release().ptr();
 }
 
@@ -359,7 +362,7 @@ PyObject* report(const Passed& passed) {
 PyObject* set_num_threads(const Passed& passed) {
   if (passed.count() != 1 || passed.named()) throw_type_error("set_num_threads takes a number");
   const std::int64_t count = whole_number(passed.at(0), "the number of threads");
-  if (count < 1) throw_value_error("at least 1 thread is needed, not %lld", static_cast<long long>(count));
+  if (count < 1) throw Error(Errc::usage, "at least 1 thread is needed, not " + std::to_string(count));
   set_host_threads(unsigned(std::min<std::int64_t>(count, std::numeric_limits<unsigned>::max())));
   return nb::none().release().ptr();
 }
@@ -391,7 +394,7 @@ PyMethodDef method(const char* name, const char* text) {
 }
 
 constexpr const char* rearrange_text =
-    "rearrange(tensor, pattern, /, *, out=None, device=None, stream=None, **lengths)\n--\n\n"
+    "rearrange(tensor, pattern, *, out=None, device=None, stream=None, **lengths)\n--\n\n"
     "Moves the axes of an array as a pattern in einops' notation says: \"h w c -> c h w\", \"(h h2) w -> h (h2 "
     "w)\".\n\n"
     "The result is a new contiguous array of the same library. A list of arrays of one shape is stacked along a new\n"
@@ -400,14 +403,14 @@ constexpr const char* rearrange_text =
     ">>> rearrange(np.arange(6).reshape(2, 3), \"h w -> w h\")\n"
     "array([[0, 3],\n       [1, 4],\n       [2, 5]])\n";
 constexpr const char* repeat_text =
-    "repeat(tensor, pattern, /, *, out=None, device=None, stream=None, **lengths)\n--\n\n"
+    "repeat(tensor, pattern, *, out=None, device=None, stream=None, **lengths)\n--\n\n"
     "As rearrange, with new axes on the right, along which elements repeat: \"h w -> h w c\" with c=3, \"h -> (h "
     "2)\".\n\n"
     ">>> import numpy as np\n"
     ">>> repeat(np.array([1, 2]), \"h -> (h 2)\")\n"
     "array([1, 1, 2, 2])\n";
 constexpr const char* reduce_text =
-    "reduce(tensor, pattern, reduction, /, *, out=None, device=None, stream=None, **lengths)\n--\n\n"
+    "reduce(tensor, pattern, reduction, *, out=None, device=None, stream=None, **lengths)\n--\n\n"
     "Reduces the axes that are missing on the right of the pattern: \"b c (h 2) (w 2) -> b c h w\" with \"max\".\n\n"
     "Reductions: sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm; or a function that takes "
     "an\n"

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace axisloom::python {
@@ -129,12 +130,22 @@ void run_into_operand(Asked& asked, const Operands& operands, const Operand& out
   run_plan(asked.plan_for(operands, output), operands, output);
 }
 
+/// Whether the output is one that elements can be written to, each to its own place.
+void check_output(const Tensor& tensor) {
+  if (!tensor.writable) throw Error(Errc::usage, "out= cannot be written to: it is read-only");
+  if (element_count(tensor.shape) == 0) return;  // NumPy gives such an array any strides
+  for (int axis = 0; axis < tensor.shape.size(); ++axis)
+    if (tensor.strides[axis] == 0 && tensor.shape[axis] > 1)
+      throw Error(Errc::usage, "out= has stride 0 along axis " + std::to_string(axis) + ": its elements share memory",
+                  "give an array whose elements have memory of their own");
+}
+
 /// An output that the caller gives. What cannot be written in place gets the elements of a new array.
 nb::object run_into_given(const Call& call, Asked& asked, const Operands& operands) {
   const nb::object out = nb::borrow(call.out);
   const View result = asked.result;
   Tensor tensor = tensor_of(call.out, kind_of(call.out));
-  if (!tensor.writable) throw_value_error("out= cannot be written to: it is read-only");
+  check_output(tensor);
   const bool in_place = !tensor.is_copy();
   try {
     if (in_place) {
@@ -185,6 +196,13 @@ std::optional<Operands> read(const Call& call) {
   }
 }
 
+/// To einops, a shape that does not suit a pattern and a reduction that is none are errors of the pattern.
+bool is_pattern_error(const Call& call, const Error& error) {
+  if (!has_pattern(call.name)) return false;
+  return error.code() == Errc::shape ||
+         (error.code() == Errc::usage && error.parts().message.starts_with("unknown reduction"));
+}
+
 }  // namespace
 
 bool is_move(std::string_view name) {
@@ -201,8 +219,7 @@ nb::object run(const Call& call) try {
   }
   return run_by(done == Done::by_torch ? torch_dispatch() : own_module("_kinds").attr("call"), call);
 } catch (const Error& error) {
-  // To einops, a shape that does not suit a pattern is the pattern's error.
-  if (error.code() == Errc::shape && has_pattern(call.name)) throw Error(Errc::pattern, error.parts());
+  if (is_pattern_error(call, error)) throw Error(Errc::pattern, error.parts());
   throw;
 }
 

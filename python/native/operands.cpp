@@ -3,6 +3,8 @@
 #include "native/numpy.hpp"
 #include "native/streams.hpp"
 
+#include <axisloom/error.hpp>
+
 #include <string>
 
 namespace axisloom::python {
@@ -82,8 +84,8 @@ void Operands::choose_queue(const Call& call) {
 
 Operand Operands::operand(PyObject* object, const Tensor& tensor) const {
   if (!same_place(place_of(tensor), place_))
-    throw_value_error("arrays of one call have to lie in one place: one is on %s, the first one on %s",
-                      text_of_place(place_of(tensor)).c_str(), text_of_place(place_).c_str());
+    throw Error(Errc::usage, "arrays of one call have to lie in one place: one is on " +
+                                 text_of_place(place_of(tensor)) + ", the first one on " + text_of_place(place_));
   if (on_host()) return Operand(tensor);
   if (kind_of(object).family == Family::own) return of_holder(holder_of(object));
   Operand operand(tensor);

@@ -2,6 +2,8 @@
 
 #include "native/streams.hpp"
 
+#include <axisloom/error.hpp>
+
 #include <cstring>
 #include <string>
 #include <unordered_map>
@@ -71,8 +73,8 @@ Device device_for_call(const Call& call, const Operation& op, const Operands& op
   const std::string_view named = device_text(call);
   if (!operands.on_host()) {
     if (!named.empty() && named != operands.device().info().spec())
-      throw_value_error("device= is \"%s\", but the array lies on %s: take it there first", std::string(named).c_str(),
-                        operands.device().info().spec().c_str());
+      throw Error(Errc::usage, "device= is \"" + std::string(named) + "\", but the array lies on " +
+                                   operands.device().info().spec() + ": take it there first");
     return operands.device();
   }
   return named.empty() ? device_for(op, views) : device_named(named);

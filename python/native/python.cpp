@@ -37,12 +37,4 @@ void throw_type_error(const char* format, ...) {
   throw nb::python_error();
 }
 
-void throw_value_error(const char* format, ...) {
-  std::va_list arguments;
-  va_start(arguments, format);
-  PyErr_FormatV(PyExc_ValueError, format, arguments);
-  va_end(arguments);
-  throw nb::python_error();
-}
-
 }  // namespace axisloom::python

@@ -52,8 +52,7 @@ std::string type_name(PyObject* object);
 /// A module of this package by its name within it: "_errors". Imported once.
 nb::object own_module(const char* name);
 
-/// Throws a Python exception of one of the built-in kinds.
+/// Throws Python's TypeError.
 [[noreturn]] void throw_type_error(const char* format, ...);
-[[noreturn]] void throw_value_error(const char* format, ...);
 
 }  // namespace axisloom::python

@@ -168,3 +168,43 @@ def test_letters_with_blanks_in_front():
     np.testing.assert_array_equal(axisloom.einsum("i j, jk->ik", X, X.T), X @ X.T)
     np.testing.assert_array_equal(axisloom.einsum("ab c -> c", np.ones((2, 3, 4))), np.full(4, 6.0))
     np.testing.assert_array_equal(axisloom.einsum("ij ... -> ij", X), X)
+
+
+@pytest.mark.parametrize("reduction", ("median", "", "a b -> a"))
+def test_unknown_reductions_are_errors_of_einops(reduction):
+    for x in (X, [X, X], axisloom.Array(X)):
+        with pytest.raises(EinopsError):
+            axisloom.reduce(x, "a ... -> a", reduction)
+
+
+def test_a_reduction_that_is_a_pattern():
+    with pytest.raises(EinopsError, match="give the pattern first"):
+        axisloom.reduce(X, "max", "a b -> a")
+
+
+def test_a_device_that_is_none_stays_an_argument_that_is_not_valid():
+    with pytest.raises(UsageError):
+        axisloom.reduce(X, "a b -> a", "sum", device="abacus")
+
+
+@pytest.mark.parametrize("strides", ((0, 8), (8, 0), (0, 0)))
+def test_an_output_whose_elements_share_memory_is_refused(strides):
+    out = np.lib.stride_tricks.as_strided(np.zeros(4), (2, 3), strides)
+    with pytest.raises(UsageError, match="stride 0 along axis"):
+        axisloom.copy(X, out=out)
+    with pytest.raises(UsageError, match="stride 0 along axis"):
+        axisloom.sum(np.ones((2, 3, 2)), axis=2, out=out)
+
+
+def test_an_axis_of_length_1_may_have_any_stride():
+    out = np.lib.stride_tricks.as_strided(np.zeros(3), (1, 3), (0, 8))
+    np.testing.assert_array_equal(axisloom.sum(X, axis=0, keepdims=True, out=out), [[2.0, 2.0, 2.0]])
+    out = np.lib.stride_tricks.as_strided(np.zeros(3), (0, 3), (0, 0))
+    assert axisloom.copy(X[:0], out=out) is out
+
+
+def test_kinds_of_what_the_compiled_module_refuses():
+    with pytest.raises(UsageError, match="read-only"):
+        axisloom.copy(X, out=np.broadcast_to(np.zeros(3), (2, 3)))
+    with pytest.raises(UsageError, match="at least 1 thread"):
+        axisloom.set_num_threads(0)
