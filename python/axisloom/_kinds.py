@@ -43,5 +43,7 @@ def call(name, arguments, arrays, lengths, options, out, device, stream):
 
         return dispatch(name, arguments, arrays, lengths, options, out, device, stream)
     inputs = tuple(adapted(array) for array in arrays)
-    result = _native.call(name, arguments, inputs, lengths, options, None if out is None else adapted(out), device, stream)
+    # A tensor of PyTorch stays one: it counts what is written into it.
+    own = out is None or isinstance(out, getattr(sys.modules.get("torch"), "Tensor", ()))
+    result = _native.call(name, arguments, inputs, lengths, options, out if own else adapted(out), device, stream)
     return out if out is not None else _restored(result, arrays[0])

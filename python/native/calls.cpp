@@ -119,16 +119,36 @@ void run_into_operand(Asked& asked, const Operands& operands, const Operand& out
   run_plan(asked.plan_for(operands, output), operands, output);
 }
 
+/// Kept: looking it up takes longer than what it does first.
+const nb::object& torch_dispatch() {
+  static const nb::object& dispatch = *new nb::object(own_module("torch").attr("dispatch"));
+  return dispatch;
+}
+
+/// The output that the caller gives; nothing for a tensor of PyTorch without memory of its own.
+std::optional<Tensor> output_of(const Call& call) {
+  const Kind& kind = kind_of(call.out);
+  try {
+    return tensor_of(call.out, kind);
+  } catch (nb::python_error&) {
+    if (!kind.torch) throw;
+    return std::nullopt;
+  }
+}
+
 /// An output that the caller gives. What cannot be written in place gets the elements of a new array.
 nb::object run_into_given(const Call& call, Asked& asked, const Operands& operands) {
   const nb::object out = nb::borrow(call.out);
   const View result = asked.result;
-  Tensor tensor = tensor_of(call.out, kind_of(call.out));
+  const std::optional<Tensor> given = output_of(call);
+  if (!given) return run_by(torch_dispatch(), call);
+  const Tensor& tensor = *given;
   if (!tensor.writable) throw_value_error("out= cannot be written to: it is read-only");
   const bool in_place = !tensor.is_copy();
   try {
     if (in_place) {
       run_into_operand(asked, operands, operands.output(call.out, tensor));
+      if (kind_of(call.out).torch) count_write(call.out);
       return out;
     }
   } catch (const Error& error) {
@@ -152,12 +172,6 @@ nb::object run_here(const Call& call, const Operands& operands) {
       asked.result.rank() == 0 && !is_move(call.name) && kind_of(call.arrays[0]).family == Family::numpy;
   run_into_operand(asked, operands, made.operand);
   return scalar ? as_scalar_if_0d(std::move(made.object)) : std::move(made.object);
-}
-
-/// Kept: looking it up takes longer than what it does first.
-const nb::object& torch_dispatch() {
-  static const nb::object& dispatch = *new nb::object(own_module("torch").attr("dispatch"));
-  return dispatch;
 }
 
 bool has_pattern(std::string_view name) {
