@@ -61,6 +61,8 @@ def call(name, arguments, arrays, lengths, options, out, device, stream):
 
         return dispatch(name, arguments, arrays, lengths, options, out, device, stream)
     inputs = tuple(adapted(array) for array in arrays)
-    into = None if out is None else _adapted_out(out)
+    # A tensor of PyTorch stays one: it counts what is written into it.
+    own = out is None or isinstance(out, getattr(sys.modules.get("torch"), "Tensor", ()))
+    into = out if own else _adapted_out(out)
     result = _native.call(name, arguments, inputs, lengths, options, into, device, stream)
     return out if out is not None else _restored(result, arrays[0])

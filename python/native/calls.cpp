@@ -130,6 +130,22 @@ void run_into_operand(Asked& asked, const Operands& operands, const Operand& out
   run_plan(asked.plan_for(operands, output), operands, output);
 }
 
+/// Kept: looking it up takes longer than what it does first.
+const nb::object& torch_dispatch() {
+  return kept<nb::object>([] { return own_module("torch").attr("dispatch"); });
+}
+
+/// The output that the caller gives; nothing for a tensor of PyTorch without memory of its own.
+std::optional<Tensor> output_of(const Call& call) {
+  const Kind& kind = kind_of(call.out);
+  try {
+    return tensor_of(call.out, kind);
+  } catch (nb::python_error&) {
+    if (!kind.torch) throw;
+    return std::nullopt;
+  }
+}
+
 /// Whether the output is one that elements can be written to, each to its own place.
 void check_output(const Tensor& tensor) {
   if (!tensor.writable) throw Error(Errc::usage, "out= cannot be written to: it is read-only");
@@ -144,12 +160,15 @@ void check_output(const Tensor& tensor) {
 nb::object run_into_given(const Call& call, Asked& asked, const Operands& operands) {
   const nb::object out = nb::borrow(call.out);
   const View result = asked.result;
-  Tensor tensor = tensor_of(call.out, kind_of(call.out));
+  const std::optional<Tensor> given = output_of(call);
+  if (!given) return run_by(torch_dispatch(), call);
+  const Tensor& tensor = *given;
   check_output(tensor);
   const bool in_place = !tensor.is_copy();
   try {
     if (in_place) {
       run_into_operand(asked, operands, operands.output(call.out, tensor));
+      if (kind_of(call.out).torch) count_write(call.out);
       return out;
     }
   } catch (const Error& error) {
@@ -173,11 +192,6 @@ nb::object run_here(const Call& call, const Operands& operands) {
       asked.result.rank() == 0 && !is_move(call.name) && kind_of(call.arrays[0]).family == Family::numpy;
   run_into_operand(asked, operands, made.operand);
   return scalar ? as_scalar_if_0d(std::move(made.object)) : std::move(made.object);
-}
-
-/// Kept: looking it up takes longer than what it does first.
-const nb::object& torch_dispatch() {
-  return kept<nb::object>([] { return own_module("torch").attr("dispatch"); });
 }
 
 bool has_pattern(std::string_view name) {

@@ -58,7 +58,12 @@ struct Torch {
   nb::object function_modes = loaded("torch._C", "_len_torch_function_stack");
   nb::object forward_mode = loaded("torch.autograd", "forward_ad");
   nb::object follows_tangents = loaded("torch._C", "_is_fwd_grad_enabled");
+  nb::object count_writes = loaded("torch._C", "_increment_version");
 };
+
+const Torch& torch() {
+  return kept<Torch>([] { return Torch(); });
+}
 
 bool is_true(PyObject* object, const Name& name) {
   return PyObject_IsTrue(attribute_or_none(object, name).ptr()) == 1;
@@ -87,12 +92,16 @@ const Kind& kind_of(PyObject* object) {
 }
 
 bool is_plain_torch(PyObject* tensor) {
-  const Torch& torch = kept<Torch>([] { return Torch(); });
+  const Torch& torch = python::torch();
   static const Name requires_grad("requires_grad"), is_neg("is_neg"), is_conj("is_conj");
   if (is_true(tensor, requires_grad) && says(torch.records)) return false;
   if (says(torch.dispatch_modes) || says(torch.function_modes)) return false;
   if (in_forward_mode(torch)) return false;
   return !calls_true(tensor, is_neg) && !calls_true(tensor, is_conj);
+}
+
+void count_write(PyObject* tensor) {
+  torch().count_writes(nb::make_tuple(nb::borrow(tensor)));
 }
 
 }  // namespace axisloom::python

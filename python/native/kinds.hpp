@@ -29,4 +29,8 @@ const Kind& kind_of(PyObject* object);
 /// and no bit says that elements are conjugated or negated.
 bool is_plain_torch(PyObject* tensor);
 
+/// Counts a write into a PyTorch tensor, as its own functions do: what was recorded of its elements before, backward
+/// then refuses to use.
+void count_write(PyObject* tensor);
+
 }  // namespace axisloom::python

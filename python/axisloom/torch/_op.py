@@ -246,8 +246,22 @@ def _vmap(info: Any, in_dims: tuple[Any, ...], tensors: list[torch.Tensor], *cal
     return _batches.batched(_call_of(*call), info.batch_size, in_dims[0], tensors)
 
 
+def _older_vmap(tensors: list[torch.Tensor], *call: Any) -> torch.Tensor:
+    """The vmap of is_grads_batched= and vectorize=, from before torch.func. It tells neither the size of the batch nor
+    who has one: those that have none are given one of 1."""
+    level = torch._C._vmapmode_increment_nesting() - 1
+    torch._C._vmapmode_decrement_nesting()
+    tensors = [torch._remove_batch_dim(tensor, level, 1, 0) for tensor in tensors]
+    size = next((tensor.shape[0] for tensor in tensors if tensor.shape[0] != 1), 1)
+    dims = [0 if tensor.shape[0] == size else None for tensor in tensors]
+    tensors = [tensor.squeeze(0) if dim is None else tensor for tensor, dim in zip(tensors, dims)]
+    result, dim = _batches.batched(_call_of(*call), size, dims, tensors)
+    return torch._add_batch_dim(result.movedim(dim, 0).contiguous(), 0, level)  # its views need it in front
+
+
 for _key in ("CPU", "CUDA"):
     LIBRARY.impl("run", _here, _key)
 LIBRARY.impl("run", _autograd, "Autograd", with_keyset=True)
+LIBRARY.impl("run", _older_vmap, "Batched")
 torch.library.register_fake("axisloom::run", _fake, lib=LIBRARY)
 torch.library.register_vmap("axisloom::run", _vmap, lib=LIBRARY)

@@ -38,6 +38,28 @@ def test_forward_mode(case: Case) -> None:
     torch.testing.assert_close(torch.func.hessian(function)(x), torch.func.jacrev(torch.func.jacrev(function))(x))
 
 
+@pytest.mark.parametrize("case", [*MOVES, *REDUCTIONS, *PRODUCTS], ids=str)
+def test_batches_of_gradients_and_tangents(case: Case) -> None:
+    """is_grads_batched= and vectorize= have a vmap of their own."""
+    tensors = _recording(case)
+    assert gradcheck(
+        case.run, tensors, check_batched_grad=True, check_forward_ad=True, check_batched_forward_grad=True
+    )
+    assert gradgradcheck(case.run, tensors, check_batched_grad=True)
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_batches_of_one_and_of_several(batch: int) -> None:
+    x = torch.randn(2, 1, requires_grad=True)
+    y = torch.randn(1, 3, requires_grad=True)
+    weights = torch.randn(batch, 2, 3)
+    results = [
+        torch.autograd.grad(product, (x, y), weights, is_grads_batched=True)
+        for product in (_native.call("matmul", (), (x, y)), x @ y)
+    ]
+    torch.testing.assert_close(*results)
+
+
 _COMPLEX = ("rearrange", "repeat", "sum", "mean", "prod", "einsum", "matmul", "dot")
 
 

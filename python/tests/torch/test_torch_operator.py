@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
+import numpy
 import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -160,6 +162,40 @@ def test_an_output_of_the_callers() -> None:
         _native.rearrange(x, "a b -> b a", out=torch.empty(3, 2, dtype=torch.float64))
 
 
+class _Foreign:
+    """An array that has DLPack alone."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.__dlpack__, self.__dlpack_device__ = tensor.__dlpack__, tensor.__dlpack_device__
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y: axisloom.sum(torch.ones(2, 5), axis=1, out=y),
+        lambda y: axisloom.rearrange(y + 1, "a -> a", out=y),
+        lambda y: axisloom.rearrange(y, "a -> a", out=y),
+        lambda y: axisloom.sum(numpy.ones((2, 5), "float32"), axis=1, out=y),
+        lambda y: axisloom.rearrange(_Foreign(torch.ones(2)), "a -> a", out=y),
+        lambda y: torch.add(y, 1, out=y),
+    ],
+    ids=["reduction", "move", "in place", "of NumPy's array", "of an array by DLPack", "PyTorch's"],
+)
+def test_backward_refuses_what_an_output_wrote_over(write: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    whole, w = torch.ones(4), torch.ones(2, requires_grad=True)
+    view = whole[:2]
+    product = (w * view).sum()
+    write(whole[:2])
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.backward()
+
+
+def test_an_output_of_inference_mode() -> None:
+    with torch.inference_mode():
+        out = torch.zeros(2)
+        assert axisloom.sum(torch.ones(2, 5), axis=1, out=out).tolist() == [5, 5]
+
+
 @pytest.mark.parametrize("leaf", [True, False], ids=["leaf", "no leaf"])
 def test_an_output_that_requires_grad_is_refused_where_gradients_are_recorded(leaf: bool) -> None:
     """As by PyTorch: what was recorded of it before would no longer hold."""
@@ -193,6 +229,8 @@ def test_tensors_without_strides_are_refused_with_a_remedy(sort: str) -> None:
         axisloom.rearrange(tensor, "a b -> b a")
     with pytest.raises(axisloom.UnsupportedError, match=remedy):
         axisloom.matmul(torch.ones(3, 3, requires_grad=True), tensor)
+    with pytest.raises(axisloom.UnsupportedError, match=remedy):
+        axisloom.sum(torch.ones(3, 3), out=tensor)
     if tensor.is_floating_point():
         with pytest.raises(axisloom.UnsupportedError, match=remedy):
             axisloom.rearrange(tensor.requires_grad_(), "a b -> b a")
@@ -203,7 +241,6 @@ def test_names_of_the_module() -> None:
 
 
 def test_arrays_that_are_no_tensors_are_refused() -> None:
-    numpy = pytest.importorskip("numpy")
     x = torch.randn(2, 3, requires_grad=True)
     with pytest.raises(TypeError, match="torch.as_tensor"):
         _native.call("einsum", ("i k, k j -> i j",), (x, numpy.ones((3, 2), "float32")))
