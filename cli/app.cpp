@@ -72,6 +72,10 @@ Option* option_of(App& command, const std::string& name) {
   return command.get_options([&](const Option* option) { return option->check_name(name); }).at(0);
 }
 
+bool has_option(const App& command, const std::string& name) {
+  return !command.get_options([&](const Option* option) { return option->check_name(name); }).empty();
+}
+
 Option* take_only(Option* option, const std::string& words) {
   const auto parts = split(words, "|");
   const Texts known(parts.begin(), parts.end());
@@ -97,7 +101,7 @@ void refuse_ignored(const App& command) {
     for (const Option* option : typed_options(*outer)) {
       const std::string name = spellings(*option).back();
       if (option->count() == 0) continue;
-      if (command.get_option_no_throw(name) == nullptr) refuse_option(command, name);
+      if (!has_option(command, name)) refuse_option(command, name);
       if (!given.insert(name).second) refuse("give it once", "{} is given twice", name);
     }
   if (given.contains("--verbose") && given.contains("--quiet"))

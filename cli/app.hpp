@@ -30,6 +30,8 @@ std::unique_ptr<App> make_app(Context& context);
 
 /// The option of that name, such as "--keep". CLI11's own search by name ends the process when memory is short.
 Option* option_of(App& command, const std::string& name);
+/// Whether it has one.
+bool has_option(const App& command, const std::string& name);
 
 /// Adds an option with a value, for which the word `type` stands in help texts.
 template <class Value>

@@ -39,7 +39,7 @@ Dtype chosen_dtype(const CastOptions& options, const io::HostArray& input, Dtype
 }  // namespace
 
 void add_cast_options(App& command, CastOptions& options) {
-  if (command.get_option_no_throw(dtype_option) == nullptr)  // products compute in the dtype that theirs names
+  if (!has_option(command, dtype_option))  // products compute in the dtype that theirs names
     add_value(command, dtype_option, options.dtype, dtype_value,
               "Element type of the output: numbers are rounded, and those beyond the range of integers become its ends")
         ->group(file_group);
