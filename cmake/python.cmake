@@ -15,7 +15,8 @@ nanobind_add_module(axisloom_python BACKEND_MODULE nanobind_backend STABLE_ABI_V
                     NB_SUPPRESS_WARNINGS ${python_sources})
 axisloom_target(axisloom_python)
 target_include_directories(axisloom_python PRIVATE ${PROJECT_SOURCE_DIR}/python)
-target_include_directories(axisloom_python SYSTEM PRIVATE ${numpy_headers})
+# Before Python's own folder, where Debian keeps the headers of its older NumPy.
+target_include_directories(axisloom_python SYSTEM BEFORE PRIVATE ${numpy_headers})
 target_link_libraries(axisloom_python PRIVATE axisloom_objects)
 set_target_properties(axisloom_python PROPERTIES
   OUTPUT_NAME _native LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/axisloom)
