@@ -27,9 +27,9 @@ tree="$(echo "$folder"/axisloom-*/)"
 # The folders stand as the tests' build and the root do, and the compiler has the same name: ccache has what that compiled.
 export CXX="${CXX:-c++}" CCACHE_BASEDIR="${tree%/}" CCACHE_NOHASHDIR=1
 step build python -m pip --disable-pip-version-check wheel "$tree" --no-deps --no-build-isolation --wheel-dir "$folder/raw" \
-  -C build-dir="${tree}build" -C cmake.define.CMAKE_COMPILE_WARNING_AS_ERROR=ON \
-  -C cmake.define.PNG_LIBRARY_RELEASE="$archives/libpng.a" -C cmake.define.JPEG_LIBRARY_RELEASE="$archives/libjpeg.a" \
-  -C cmake.define.ZLIB_LIBRARY_RELEASE="$archives/libz.a"
+  --config-settings build-dir="${tree}build" --config-settings cmake.define.CMAKE_COMPILE_WARNING_AS_ERROR=ON \
+  --config-settings cmake.define.PNG_LIBRARY_RELEASE="$archives/libpng.a" --config-settings cmake.define.JPEG_LIBRARY_RELEASE="$archives/libjpeg.a" \
+  --config-settings cmake.define.ZLIB_LIBRARY_RELEASE="$archives/libz.a"
 
 # A library that is not of the system would be copied into the wheel: there must be none. What is too new for the platform, or
 # not of the stable ABI, is an error.
