@@ -22,11 +22,13 @@ SHORTEST = 2e-3  # seconds that a round takes at least, in which short calls rep
 PAUSE = 0.03  # PyTorch's threads wait awake for up to 14 ms after a call, and would take a processor from the next
 
 
-def rounds_of(call):
+def rounds_of(call, settle):
     """How often a call is repeated for a round."""
     call()
+    settle()
     start = time.perf_counter()
     call()
+    settle()
     return max(1, math.ceil(SHORTEST / max(time.perf_counter() - start, 1e-9)))
 
 
@@ -40,7 +42,7 @@ def once(call, repeats, settle):
 
 def in_turns(calls, settle=lambda: None, pause=PAUSE):
     """The median seconds of each call."""
-    repeats = [rounds_of(call) for call in calls.values()]
+    repeats = [rounds_of(call, settle) for call in calls.values()]
     seconds = {name: [] for name in calls}
     for _ in range(ROUNDS):
         for count, (name, call) in zip(repeats, calls.items()):
@@ -154,7 +156,10 @@ def check(title, calls, exact=True):
 
 def measure(records, kind, title, size, calls, exact=True, settle=lambda: None, pause=PAUSE):
     check(title, calls, exact)
-    seconds = in_turns(calls, settle, pause)
+    record(records, kind, title, size, in_turns(calls, settle, pause))
+
+
+def record(records, kind, title, size, seconds):
     records.append({"kind": kind, "title": title, "bytes": size, "seconds": seconds})
     times = "  ".join(f"{name} {value * 1e6:.2f} us" for name, value in seconds.items())
     print(f"{kind:10} {title:24} {size:>12,} B  {times}", flush=True)
@@ -178,17 +183,41 @@ def on_host(records, arguments, torch):
                 measure(records, "sum", case[0], math.prod(case[1]) * 4, sum_calls(case), exact=False)
 
 
+CAPTURED = 20  # calls in a graph, which takes some microseconds to start
+
+
+def captured(call, torch):
+    """So many calls as a graph: what the card takes, without what the host does for each."""
+    call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(CAPTURED):
+            call()
+    return graph.replay
+
+
+def tensor_calls(tensor, pattern, lengths):
+    return {
+        "axisloom, torch": lambda: axisloom.rearrange(tensor, pattern, **lengths),
+        "einops+torch": lambda: einops.rearrange(tensor, pattern, **lengths).contiguous(),
+    }
+
+
 def on_card(records, arguments, torch):
     settle = torch.cuda.synchronize
     measure(records, "call", "8 x 8 x 8", 2048, small_torch_calls(torch, "cuda"), settle=settle, pause=0)
-    for size in (1 << 20, 1 << 24, 1 << 28):
-        for title, shape, pattern, lengths in layouts(size // 4):
-            tensor = torch.from_numpy(random_floats(shape)).cuda()
-            calls = {
-                "axisloom, torch": lambda: axisloom.rearrange(tensor, pattern, **lengths),
-                "einops+torch": lambda: einops.rearrange(tensor, pattern, **lengths).contiguous(),
-            }
-            measure(records, "layout", title, math.prod(shape) * 4, calls, settle=settle, pause=0)
+    for dtype in (torch.float32, torch.float16):
+        for size in (1 << 20, 1 << 24, 1 << 28):
+            for title, shape, pattern, lengths in layouts(size // dtype.itemsize):
+                tensor = torch.from_numpy(random_floats(shape)).cuda().to(dtype)
+                calls = tensor_calls(tensor, pattern, lengths)
+                title = f"{title}, {str(dtype).removeprefix('torch.')}"
+                measure(records, "layout", title, tensor.nbytes, calls, settle=settle, pause=0)
+                graphs = {name: captured(call, torch) for name, call in calls.items()}
+                seconds = in_turns(graphs, settle, 0)
+                record(records, "graph", title, tensor.nbytes, {name: s / CAPTURED for name, s in seconds.items()})
+                del graphs  # with the memory of its results
 
 
 def main():
@@ -209,7 +238,7 @@ def main():
         versions = {"python": platform.python_version(), "numpy": np.__version__, "einops": einops.__version__,
                     "torch": torch.__version__ if torch else None, "axisloom": axisloom.__version__}
         with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump({"machine": axisloom.devices()[-1]["name"], "versions": versions, "records": records}, file, indent=1)
+            json.dump({"machine": axisloom.devices()[0 if arguments.device == "cuda" else -1]["name"], "versions": versions, "records": records}, file, indent=1)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ PAIRS = [
     ("axisloom, torch", "einops+torch"),
     ("axisloom, torch", "permute().contiguous()"),
 ]
-KINDS = {"call": "a small pattern, again and again", "layout": "changes of layout", "sum": "sums"}
+KINDS = {"call": "a small pattern, again and again", "layout": "changes of layout", "graph": "changes of layout in a CUDA graph",
+         "sum": "sums"}
 
 
 def ratios(records, ours, theirs):

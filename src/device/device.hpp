@@ -143,6 +143,9 @@ class Queue {
   virtual SharedEvent copy(Buffer& from, size_t from_offset, Buffer& to, size_t to_offset, size_t bytes,
                            Waits waits) = 0;
   virtual SharedEvent fill(Buffer& to, size_t offset, size_t bytes, std::byte value, Waits waits) = 0;
+  /// From now on launches may return no event: for callers who order their work by the stream itself. On CUDA an event
+  /// costs a call of the driver for each launch.
+  virtual void omit_events() {}
   virtual void flush() = 0;
   virtual void finish() = 0;
   /// Waits for what was queued while an error is on its way, so that memory in use can go: also on a lost device.

@@ -331,6 +331,22 @@ TEST_F(CudaFake, LaunchesAllocateNothing) {
   }
 }
 
+TEST_F(CudaFake, LaunchesWithoutEventsAskTheDriverForNone) {
+  const auto device = open();
+  const auto queue = device->queue(false), other = device->queue(false);
+  const auto buffer = device->allocate(16);
+  auto call = twice(*device);
+  const auto program = load(*device);
+  queue->omit_events();
+  const std::array<std::shared_ptr<Event>, 1> waits = {other->fill(*buffer, 0, 16, std::byte{1}, {})};
+  const int before = fake.calls["cuEventRecord"];
+  EXPECT_EQ(queue->launch(*program, "twice", {.items = 32}, call.args(), waits), nullptr);
+  EXPECT_EQ(fake.launches.size(), 1u);
+  EXPECT_EQ(fake.waits.size(), 1u) << "it waits for others all the same";
+  EXPECT_EQ(fake.calls["cuEventRecord"], before);
+  EXPECT_NE(queue->fill(*buffer, 0, 16, std::byte{1}, {}), nullptr) << "transfers have theirs";
+}
+
 TEST_F(CudaFake, RaisesTheLocalMemoryLimitOnceForAllThreads) {
   const auto device = open();
   const auto program = load(*device);

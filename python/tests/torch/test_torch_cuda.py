@@ -41,6 +41,7 @@ def test_small_floats(dtype: torch.dtype) -> None:
 def test_the_current_stream_is_used() -> None:
     """A slow kernel before the move, on a stream of the caller's: the move has to wait for it, and the host not."""
     x = torch.zeros(1024, 1024, device="cuda")
+    ax.rearrange(x, "a b -> b a")  # compiles, which takes longer than the slow kernel
     torch.cuda.synchronize()
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):

@@ -162,7 +162,7 @@ class CudaQueue final : public Queue {
                      Waits waits) override {
     require_geometry(geometry, kernel, *context_);
     auto& own_program = own<CudaProgram>(program, *context_, "program");
-    return command(waits, [&] {
+    return command(waits, events_, [&] {
       Kernel& found = own_program.kernel(kernel);
       found.require_arguments(args);
       found.allow(geometry.local_bytes, geometry.cluster);
@@ -190,6 +190,8 @@ class CudaQueue final : public Queue {
     return transfer(waits, &DriverApi::cuMemsetD8Async, part(to, offset, bytes), std::to_integer<u8>(value), bytes);
   }
 
+  void omit_events() override { events_ = false; }
+
   /// The driver submits commands as they are queued.
   void flush() override { context_->require_usable(); }
 
@@ -207,20 +209,20 @@ class CudaQueue final : public Queue {
   void* native() const noexcept override { return stream_; }
 
  private:
-  SharedEvent command(Waits waits, auto&& enqueue) {
+  SharedEvent command(Waits waits, bool with_event, auto&& enqueue) {
     const auto scope = context_->enter();
-    const auto event = std::make_shared<CudaEvent>(context_, timing_, number_);
+    const auto event = with_event ? std::make_shared<CudaEvent>(context_, timing_, number_) : nullptr;
     const std::lock_guard lock(mutex_);
     for (const SharedEvent& wait : waits)
       if (wait) wait_for(*wait);
-    event->record_start(stream_);
+    if (event) event->record_start(stream_);
     enqueue();
-    or_drained([&] { event->record_end(stream_); });
+    if (event) or_drained([&] { event->record_end(stream_); });
     return event;
   }
 
   SharedEvent transfer(Waits waits, auto DriverApi::*function, auto to, auto from, size_t bytes) {
-    return command(waits, [&] {
+    return command(waits, true, [&] {
       if (bytes > 0) context_->call(function, to, from, bytes, stream_);
     });
   }
@@ -268,6 +270,7 @@ class CudaQueue final : public Queue {
   u64 number_ = next_number();
   bool timing_ = false;
   bool owned_ = false;
+  bool events_ = true;  // of launches
   CUstream stream_ = nullptr;
   std::mutex mutex_;  // keeps a command together with its waits and events
 };
