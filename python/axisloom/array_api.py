@@ -24,9 +24,9 @@ from ._native import Array, from_dlpack
 __array_api_version__ = "2024.12"
 
 __all__ = [
-    "all", "any", "argmax", "argmin", "asarray", "astype", "broadcast_to", "concat", "count_nonzero", "expand_dims", "from_dlpack",
-    "matmul", "matrix_transpose", "max", "mean", "min", "moveaxis", "permute_dims", "prod", "reshape", "squeeze", "stack",
-    "sum", "tensordot", "tile",
+    "all", "any", "argmax", "argmin", "asarray", "astype", "broadcast_to", "concat", "count_nonzero", "expand_dims",
+    "from_dlpack", "matmul", "matrix_transpose", "max", "mean", "min", "moveaxis", "permute_dims", "prod",
+    "reshape", "squeeze", "stack", "sum", "tensordot", "tile",
 ]
 
 

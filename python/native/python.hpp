@@ -66,5 +66,9 @@ template <class... Values>
 [[noreturn]] void throw_index_error(const char* format, Values... values) {
   throw_error(PyExc_IndexError, format, values...);
 }
+template <class... Values>
+[[noreturn]] void throw_buffer_error(const char* format, Values... values) {
+  throw_error(PyExc_BufferError, format, values...);
+}
 
 }  // namespace axisloom::python
