@@ -121,9 +121,10 @@ nb::object taken(const nb::object& capsule, const std::string& giver, const char
   const char* const name = PyCapsule_GetName(capsule);
   const std::string_view text = name ? name : "";
   if (text == used_versioned_name || text == used_legacy_name)
-    throw_buffer_error("%s.__dlpack__ returned a capsule whose tensor was taken before: it has to make a new one for "
-                       "each call",
-                       giver.c_str());
+    throw_buffer_error(
+        "%s.__dlpack__ returned a capsule whose tensor was taken before: it has to make a new one for "
+        "each call",
+        giver.c_str());
   throw_buffer_error("%s.__dlpack__ returned a capsule called \"%s\", not \"%s\" or \"%s\"", giver.c_str(),
                      name ? name : "", versioned_name, legacy_name);
 }
@@ -149,8 +150,8 @@ DLDevice place_of(nb::handle array) {
   int type = 0, number = 0;
   const bool pair = PyTuple_Check(given.ptr()) && PyTuple_Size(given.ptr()) == 2;
   if (!pair || !nb::try_cast(given[0], type) || !nb::try_cast(given[1], number))
-    throw_type_error("%s.__dlpack_device__ returned %R, not a device type and a number",
-                     type_name(array.ptr()).c_str(), given.ptr());
+    throw_type_error("%s.__dlpack_device__ returned %R, not a device type and a number", type_name(array.ptr()).c_str(),
+                     given.ptr());
   return {DLDeviceType(type), number};
 }
 
