@@ -11,7 +11,8 @@ What the parameters of most functions mean:
 - device: where arrays of the host are worked on: "host", "cuda:0", "opencl:1". Without it a GPU is used only where the
   way there and back pays.
 - stream: a CUDA stream to queue work on: a number, or an object of PyTorch, CuPy or cuda.core. The call does not wait.
-- lengths: lengths of axes by name, in rearrange, repeat, reduce and plan: those that the array does not tell.
+- lengths: lengths of axes by name, in rearrange, repeat, reduce and plan: those that the array does not tell. Axes may
+  be called as options are: where the pattern has an axis "stream", stream=2 is its length.
 Results are new arrays of the first array's library. All errors of the library are axisloom.Error, and Python's own
 kinds too; an argument of a wrong type is a plain TypeError.
 """

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
-from ._errors import DtypeError, UsageError
+from . import _native
+from ._errors import DeviceError, DtypeError, UsageError
+from ._native import Array
 
 
 class HasShape(Protocol):
@@ -110,6 +113,50 @@ def asked_dtype(dtype: Any, x: Any) -> str:
     if name == "bfloat16" and is_numpy(x):
         numpy_dtype(name)
     return name
+
+
+def _own_dtype_name(dtype: Any) -> str:
+    """The long name of a dtype for an Array, whose own names come first: "i8" is of 8 bits, as Array.dtype has it."""
+    if not isinstance(dtype, str):
+        return dtype_name(dtype)
+    if dtype in _long_names or dtype in _long_names.values():
+        return _long_names.get(dtype, dtype)
+    raise DtypeError(f"{dtype!r} is no dtype of an Array; give one such as 'f32' or 'float32'")
+
+
+def as_dtype(x: Array, dtype: Any, copy: bool) -> Array:
+    """Array.astype. What the library does not convert goes through NumPy, on the host."""
+    name = _own_dtype_name(dtype)
+    if name == arrays_dtype_name(x.dtype):
+        return Array(x) if copy else x
+    try:  # a product along no axes
+        return _native.call("prod", (), (x,), None, {"axes": "none", "compute-dtype": name})
+    except DtypeError:
+        return Array(x.numpy().astype(numpy_dtype(name)), x.device)
+
+
+def assign(into: Array, value: Any) -> None:
+    """Writes a number or an array, repeated to the shape and converted to the dtype, into the memory of an Array."""
+    from .array_api import broadcast_to
+
+    name = arrays_dtype_name(into.dtype)
+    if not hasattr(value, "__dlpack__"):
+        import numpy
+
+        value = numpy.asarray(value, numpy_dtype(name))
+    there = value.to(into.device) if isinstance(value, Array) else Array(value, into.device)
+    source = broadcast_to(as_dtype(there, name, copy=False), into.shape)
+    _native.call("copy", (), (source,), out=into)
+
+
+def restored(dtype: str, shape: tuple[int, ...], elements: bytes, device: str) -> Array:
+    """What pickle makes of an Array: one on the same device, or on the host where that is not there."""
+    array = _native.from_bytes(dtype, shape, elements)
+    try:
+        return array.to(device)
+    except DeviceError as error:
+        warnings.warn(f"an Array of {device} is now on the host: {error}", RuntimeWarning, stacklevel=2)
+        return array
 
 
 def converted(x: Any, name: str) -> Any:

@@ -343,25 +343,38 @@ def _one_array(tensors: Sequence[Any], name: str, pattern: str) -> Any:
     return adopt(tensors) if _is_of_numbers(tensors) else _stacked(tensors)
 
 
-def rearrange_slowly(tensor: Sequence[Any], pattern: str, **options: Any) -> Any:
-    """rearrange of several arrays."""
-    return _moved_together("rearrange", tensor, pattern, options)
+def names_axis(pattern: str, name: str) -> bool:
+    """Whether a pattern has an axis of that name."""
+    for sign in ("(", ")", "->", "."):
+        pattern = pattern.replace(sign, " ")
+    return name in pattern.split()
 
 
-def repeat_slowly(tensor: Sequence[Any], pattern: str, **options: Any) -> Any:
-    """repeat of several arrays."""
-    return _moved_together("repeat", tensor, pattern, options)
+def is_whole_number(value: Any) -> bool:
+    """Of Python or NumPy, and no array of one."""
+    return hasattr(value, "__index__") and not hasattr(value, "__len__")
 
 
-def _moved_together(name: str, tensors: Sequence[Any], pattern: str, options: dict[str, Any]) -> Any:
-    if tensors and not _is_of_numbers(tensors) and _is_large(_namespace(tensors[0]), tensors):
-        moved = _moved_apart(name, tensors, pattern, options)
+def moved_together(
+    name: str,
+    tensors: Sequence[Any],
+    pattern: str,
+    lengths: dict[str, int],
+    out: Any = None,
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """rearrange or repeat of several arrays."""
+    plain = out is None and device is None and stream is None
+    if plain and tensors and not _is_of_numbers(tensors) and _is_large(_namespace(tensors[0]), tensors):
+        moved = _moved_apart(name, tensors, pattern, lengths)
         if moved is not None:
             return moved
-    return getattr(_native, name)(_one_array(tensors, name, pattern), pattern, **options)
+    one = _one_array(tensors, name, pattern)
+    return _native.call(name, (pattern,), (one,), lengths, None, out, device, stream)
 
 
-def _moved_apart(name: str, arrays: Sequence[Any], pattern: str, lengths: dict[str, Any]) -> Any:
+def _moved_apart(name: str, arrays: Sequence[Any], pattern: str, lengths: dict[str, int]) -> Any:
     """Each array goes to its own place in the result at once, without a stack. None where that cannot be."""
     count, shape = len(arrays), arrays[0].shape
     apart = _apart(pattern, len(shape))
@@ -371,7 +384,7 @@ def _moved_apart(name: str, arrays: Sequence[Any], pattern: str, lengths: dict[s
     try:
         whole = _native.result(name, (pattern,), (("u8", (count, *shape)),), lengths)[1]
         part = _native.result(name, (apart.pattern,), (("u8", shape),), others)[1]
-    except (Error, TypeError):  # the stack says what is wrong, or has the options
+    except Error:  # the stack says what is wrong
         return None
     made, at = _native.empty_numpy(whole, arrays[0]), apart.axis
     places = made.reshape(*whole[:at], part[at], count, part[at + 1], *whole[at + 1 :])
@@ -418,22 +431,22 @@ def reduce_slowly(
     tensor: Any,
     pattern: str,
     reduction: str | Callable[[Any, Shape], Any],
-    *,
+    lengths: dict[str, int],
     out: Any = None,
     device: Any = None,
     stream: Any = None,
-    **lengths: int,
 ) -> Any:
     """reduce of several arrays, and by a function of the caller: reduction(array, axes)."""
     one = _one_array(tensor, "reduce", pattern) if isinstance(tensor, (list, tuple)) else tensor
     if isinstance(reduction, str):
-        return _native.reduce(one, pattern, reduction, out=out, device=device, stream=stream, **lengths)
+        return _native.call("reduce", (reduction, pattern), (one,), lengths, None, out, device, stream)
     if not callable(reduction):
         raise TypeError(
             f'reduce(..., "{pattern}"): the reduction is of type {type(reduction).__name__}; give a name or a function'
         )
     steps = _steps(pattern, len(one.shape))
-    result = _native.rearrange(one, steps.pattern, device=device, stream=stream, **lengths, **steps.lengths)
+    lengths = {**lengths, **steps.lengths}
+    result = _native.call("rearrange", (steps.pattern,), (one,), lengths, None, None, device, stream)
     if steps.reduced:
         result = _checked_result(reduction(result, steps.reduced), steps, f'reduce(..., "{pattern}")')
     result = _reshaped(result, steps.merged(result.shape))

@@ -8,9 +8,10 @@ from typing import Any, SupportsIndex
 from . import _native
 from ._arrays import arrays_dtype_name
 from ._errors import DtypeError, ShapeError
+from ._patterns import is_whole_number, names_axis
 
 
-def plan(operation: str, *texts_and_arrays: Any, options: Mapping[str, str] | None = None, device: str | None = None,
+def plan(operation: str, /, *texts_and_arrays: Any, options: Any = None, device: Any = None,
          **lengths: SupportsIndex) -> Plan:
     """Prepares an operation, named as the command line names it, for arrays like those that are given.
 
@@ -29,9 +30,18 @@ def plan(operation: str, *texts_and_arrays: Any, options: Mapping[str, str] | No
         raise TypeError(f"the operation of a plan is named by a str, not by {type(operation).__name__}")
     texts = tuple(given for given in texts_and_arrays if isinstance(given, str))
     arrays = tuple(given for given in texts_and_arrays if not isinstance(given, str))
+    if _is_length(texts, "options", options):
+        lengths["options"], options = options, None
+    if _is_length(texts, "device", device):
+        lengths["device"], device = device, None
     if operation == "reduce":  # the library takes the reduction first
         texts = tuple(sorted(texts, key=lambda text: "->" in text))
     return Plan(operation, texts, arrays, lengths, dict(options or {}), device)
+
+
+def _is_length(texts: tuple[str, ...], name: str, value: Any) -> bool:
+    """Whether a keyword is the length of an axis that is called so."""
+    return is_whole_number(value) and bool([text for text in texts if names_axis(text, name)])
 
 
 def _described(arrays: tuple[Any, ...]) -> list[tuple[tuple[int, ...], Any]]:

@@ -24,9 +24,9 @@ from ._native import Array, from_dlpack
 __array_api_version__ = "2024.12"
 
 __all__ = [
-    "all", "any", "argmax", "argmin", "asarray", "broadcast_to", "concat", "count_nonzero", "expand_dims", "from_dlpack",
-    "matmul", "matrix_transpose", "max", "mean", "min", "moveaxis", "permute_dims", "prod", "reshape", "squeeze", "stack",
-    "sum", "tensordot", "tile",
+    "all", "any", "argmax", "argmin", "asarray", "astype", "broadcast_to", "concat", "count_nonzero", "expand_dims",
+    "from_dlpack", "matmul", "matrix_transpose", "max", "mean", "min", "moveaxis", "permute_dims", "prod",
+    "reshape", "squeeze", "stack", "sum", "tensordot", "tile",
 ]
 
 
@@ -36,6 +36,12 @@ def asarray(obj: Any, /, *, device: str | None = None, copy: bool | None = None)
         return Array(obj, device)
     array = from_dlpack(obj) if not isinstance(obj, Array) else obj
     return array if device is None else array.to(device)
+
+
+def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: str | None = None) -> Array:
+    """The elements as another dtype."""
+    made = x.astype(dtype, copy=copy)
+    return made if device is None else made.to(device)
 
 
 def reshape(x: Array, /, shape: Sequence[int], *, copy: bool | None = None) -> Array:
@@ -120,7 +126,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     flat, at = result.reshape((outer, shape[place] * inner)), 0
     for array in arrays:
         width = array.shape[place] * inner
-        _native.call("copy", (), (array.reshape((outer, width)),), out=flat.columns(at, width))
+        _native.call("copy", (), (array.reshape((outer, width)),), out=flat[:, at : at + width])
         at += width
     return result
 

@@ -2,6 +2,8 @@
 
 #include "native/calls.hpp"
 #include "native/capsules.hpp"
+#include "native/elements.hpp"
+#include "native/indexing.hpp"
 #include "native/kinds.hpp"
 #include "native/memory.hpp"
 #include "native/operands.hpp"
@@ -10,11 +12,13 @@
 #include <axisloom/dlpack.hpp>
 #include <axisloom/error.hpp>
 
+#include "core/number.hpp"
 #include "device/device.hpp"
 
 #include <nanobind/stl/string.h>
 
 #include <array>
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -82,12 +86,14 @@ Device device_or_host(nb::handle device) {
 
 /// The elements between two arrays of one shape and dtype, one of them row-major on the host and one on a device.
 void write_all(const Holder& to, const void* from) {
-  const std::size_t bytes = std::size_t(to.view().count()) * size_of(to.view().dtype);
-  if (bytes) own_queue(to.device()).write(to.buffer(), 0, {static_cast<const std::byte*>(from), bytes}).wait();
+  const std::size_t size = size_of(to.view().dtype), bytes = std::size_t(to.view().count()) * size;
+  const std::size_t offset = std::size_t(to.view().offset) * size;
+  if (bytes) own_queue(to.device()).write(to.buffer(), offset, {static_cast<const std::byte*>(from), bytes}).wait();
 }
 void read_all(const Holder& from, void* to) {
-  const std::size_t bytes = std::size_t(from.view().count()) * size_of(from.view().dtype);
-  if (bytes) own_queue(from.device()).read(from.buffer(), 0, {static_cast<std::byte*>(to), bytes}).wait();
+  const std::size_t size = size_of(from.view().dtype), bytes = std::size_t(from.view().count()) * size;
+  const std::size_t offset = std::size_t(from.view().offset) * size;
+  if (bytes) own_queue(from.device()).read(from.buffer(), offset, {static_cast<std::byte*>(to), bytes}).wait();
 }
 
 /// A row-major copy where the array lies, as an Array.
@@ -131,10 +137,10 @@ nb::object held(nb::handle array) {
 
 /// Array(x, device): a new one, whose elements are copies.
 void construct(Holder* self, nb::handle array, nb::handle device) {
-  nb::object from = held(array);
-  if (!device.is_none()) from = to_device(from, device);
-  from = copied(from);
-  new (self) Holder(holder_of(from.ptr()));
+  const nb::object from = held(array);
+  nb::object made = device.is_none() ? from : to_device(from, device);
+  if (made.is(from)) made = copied(from);
+  new (self) Holder(holder_of(made.ptr()));
 }
 
 /// One extent may be -1: what the others leave.
@@ -176,12 +182,90 @@ nb::object refuse_array(const Holder& self, nb::handle, nb::handle) {
   throw_type_error("the array is on %s: take it to the host first, by numpy()", device_of(self).c_str());
 }
 
-bool refuse_truth(const Holder&) {
-  throw_type_error("an axisloom.Array is neither true nor false: compare its elements, by numpy()");
+nb::object part(const Holder& self, nb::handle key) {
+  return new_array(self.part(part_of(self.view(), key.ptr())));
+}
+void set_part(const Holder& self, nb::handle key, nb::handle value) {
+  own_module("_arrays").attr("assign")(part(self, key), value);
+}
+
+nb::object iterated(nb::handle self) {
+  if (holder_of(self.ptr()).view().rank() == 0) throw nb::type_error("an array without axes cannot be iterated over");
+  return nb::steal(PySeqIter_New(self.ptr()));
+}
+
+nb::object refuse_comparison(const Holder&, nb::handle) {
+  throw nb::type_error("an axisloom.Array compares no elements: take it to its own library, such as by numpy()");
+}
+
+/// What Python calls the only element.
+nb::object item(const Holder& self) {
+  if (self.view().count() != 1)
+    throw_type_error("only an array of one element is a number: this one is %s", to_string(self.view()).c_str());
+  std::array<std::byte, 16> element = {};
+  if (self.on_host())
+    std::memcpy(element.data(), self.first(), size_of(self.view().dtype));
+  else
+    read_all(self, element.data());
+  return python_number(self.view().dtype, element.data());
+}
+
+template <PyTypeObject& Type>
+nb::object number_as(const Holder& self) {
+  return nb::handle(reinterpret_cast<PyObject*>(&Type))(item(self));
+}
+
+bool truth(const Holder& self) {
+  if (self.view().count() != 1)
+    throw Error(Errc::shape, to_string(self.view()) + " is neither true nor false",
+                "reduce it by axisloom.any or axisloom.all");
+  return PyObject_IsTrue(item(self).ptr()) == 1;
+}
+
+/// NumPy's rule: an array of one axis would be one of several indices.
+nb::object index(const Holder& self) {
+  const core::NumberKind kind = core::kind_of(self.view().dtype);
+  const bool whole = kind == core::NumberKind::signed_integer || kind == core::NumberKind::unsigned_integer;
+  if (self.view().rank() != 0 || !whole)
+    throw_type_error("only an integer without axes is an index: this is %s", to_string(self.view()).c_str());
+  return item(self);
+}
+
+/// For pickle: how another process makes it again.
+nb::object pickled(nb::handle self) {
+  const nb::object here = on_host_of(self);
+  const nb::object contiguous = holder_of(here.ptr()).view().is_contiguous() ? here : copied(here);
+  const Holder& holder = holder_of(contiguous.ptr());
+  const std::string_view dtype = name(holder.view().dtype);
+  const nb::bytes elements(holder.first(), std::size_t(holder.view().count()) * size_of(holder.view().dtype));
+  return nb::make_tuple(own_module("_arrays").attr("restored"),
+                        nb::make_tuple(nb::str(dtype.data(), dtype.size()), tuple_of(holder.view().shape), elements,
+                                       device_of(holder_of(self.ptr()))));
+}
+
+nb::object from_bytes(nb::handle dtype, nb::handle shape, const nb::bytes& elements) {
+  nb::object made = empty(dtype, shape, nb::none());
+  const Holder& holder = holder_of(made.ptr());
+  const std::size_t bytes = std::size_t(holder.view().count()) * size_of(holder.view().dtype);
+  if (elements.size() != bytes)
+    throw Error(Errc::shape, to_string(holder.view()) + " has " + std::to_string(bytes) + " bytes, not " +
+                                 std::to_string(elements.size()));
+  if (bytes) std::memcpy(holder.first(), elements.data(), bytes);
+  return made;
+}
+
+nb::object converted(nb::handle self, nb::handle dtype, nb::handle copy) {
+  return own_module("_arrays").attr("as_dtype")(self, dtype, copy);
 }
 
 nb::object to_numpy(nb::handle self) {
-  return nb::module_::import_("numpy").attr("asarray")(on_host_of(self));
+  const nb::object here = on_host_of(self), numpy = nb::module_::import_("numpy");
+  const Holder& holder = holder_of(here.ptr());
+  if (holder.view().dtype != Dtype::bf16) return numpy.attr("asarray")(here);
+  View bits = holder.view();  // buffers have no name for the dtype
+  bits.dtype = Dtype::u16;
+  const nb::object dtype = own_module("_arrays").attr("numpy_dtype")("bfloat16");
+  return numpy.attr("asarray")(new_array(holder.part(bits))).attr("view")(dtype);
 }
 
 }  // namespace
@@ -235,14 +319,11 @@ Holder Holder::reshaped(const Dims& shape) const {
   return made;
 }
 
-Holder Holder::columns(std::int64_t first, std::int64_t count) const {
-  if (view_.rank() != 2 || !view_.is_contiguous() || first < 0 || count < 0 || count > view_.shape[1] - first)
-    throw Error(Errc::shape, to_string(view_) + " has no " + std::to_string(count) + " columns from " +
-                                 std::to_string(first) + " on");
+Holder Holder::part(const View& view) const {
   Holder made = *this;
-  made.view_.shape[1] = count;
-  made.view_.offset += first;
-  if (first_) made.first_ = static_cast<char*>(first_) + std::size_t(first) * size_of(view_.dtype);
+  made.view_ = view;
+  if (first_)
+    made.first_ = static_cast<char*>(first_) + (view.offset - view_.offset) * std::ptrdiff_t(size_of(view.dtype));
   return made;
 }
 
@@ -276,10 +357,22 @@ void bind_array(nb::module_& module) {
       .def("numpy", to_numpy, "As an array of NumPy: the same memory, or a copy where it is on a device.")
       .def("to", to_device, nb::arg("device").none(), "The same elements on that device; itself where it is there.")
       .def("__array__", refuse_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
-      .def("__bool__", refuse_truth)
       .def("reshape", reshaped, nb::arg("shape"), "The same elements in another shape; a copy where they have gaps.")
-      .def("columns", &Holder::columns, nb::arg("first"), nb::arg("count"),
-           "Some columns of a contiguous matrix, in its memory.")
+      .def("astype", converted, nb::arg("dtype"), nb::kw_only(), nb::arg("copy") = true,
+           "The elements as another dtype, on the same device; with copy=False itself where it has that dtype.")
+      .def("item", item, "The only element, as a number of Python.")
+      .def("__getitem__", part, nb::arg("key").none())
+      .def("__setitem__", set_part, nb::arg("key").none(), nb::arg("value").none())
+      .def("__iter__", iterated)
+      .def("__contains__", refuse_comparison, nb::arg("element").none())
+      .def("__bool__", truth)
+      .def("__index__", index)
+      .def("__int__", number_as<PyLong_Type>)
+      .def("__float__", number_as<PyFloat_Type>)
+      .def("__complex__", number_as<PyComplex_Type>)
+      .def("__copy__", copied)
+      .def("__deepcopy__", [](nb::handle self, nb::handle) { return copied(self); })
+      .def("__reduce__", pickled)
       .def(
           "__array_namespace__", [](nb::handle, nb::handle) { return own_module("array_api"); },
           nb::arg("api_version") = nb::none())
@@ -298,6 +391,8 @@ void bind_array(nb::module_& module) {
       .def("__repr__", text_of_array);
   module.def("empty", empty, nb::arg("dtype"), nb::arg("shape"), nb::arg("device") = nb::none(),
              "A new array whose elements are not set.");
+  module.def("from_bytes", from_bytes, nb::arg("dtype"), nb::arg("shape"), nb::arg("elements"),
+             "A new array on the host whose elements, in row-major order, are these bytes.");
   module.def("from_dlpack", from_dlpack, nb::arg("array"), nb::arg("stream") = nb::none(),
              "An array of another library, in its memory.");
 }

@@ -31,8 +31,8 @@ class Holder {
   /// The same memory in another shape; the view has to be contiguous. Throws Error(shape) for another number of
   /// elements.
   Holder reshaped(const Dims& shape) const;
-  /// Some columns of a contiguous matrix. Throws Error(shape) for what is none, or has fewer.
-  Holder columns(std::int64_t first, std::int64_t count) const;
+  /// A part of it, in its memory.
+  Holder part(const View& view) const;
 
  private:
   View view_;

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <limits>
 #include <optional>
 #include <span>
@@ -23,7 +24,7 @@
 namespace axisloom::python {
 namespace {
 
-// Lengths that a call names: more than a pattern has axes.
+// Keywords that a call has: more than a pattern has axes.
 constexpr std::size_t most_lengths = 64;
 
 using Pair = std::pair<std::string_view, std::int64_t>;
@@ -83,12 +84,29 @@ std::int64_t whole_number(PyObject* object, const char* what, std::string_view n
   throw_type_error("%s%s has to be an int, not %s", what, std::string(name).c_str(), type_name(object).c_str());
 }
 
-/// Whether a keyword of that name and value is an option of the call and no length: an axis may be called "out".
-bool is_option(std::string_view name, PyObject* value) {
-  return name == "stream" || ((name == "out" || name == "device") && !PyLong_Check(value));
+constexpr std::array<std::string_view, 3> option_names = {"out", "device", "stream"};
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-/// A pattern's function: its arrays and texts by place or name, options, and lengths.
+/// Whether a pattern has an axis of that name.
+bool has_axis(std::string_view pattern, std::string_view name) {
+  for (std::size_t at = pattern.find(name); at != pattern.npos; at = pattern.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_word(pattern[at - 1])) && (end == pattern.size() || !is_word(pattern[end]))) return true;
+  }
+  return false;
+}
+
+/// Whether it is a whole number, and no array of one.
+bool is_whole_number(PyObject* value) {
+  static const Name length("__len__");
+  return PyLong_Check(value) || (PyIndex_Check(value) && attribute_or_none(value, length).is_none());
+}
+
+/// A pattern's function: its arrays and texts by place or name, options, and lengths. An axis may be called as an
+/// option is: a whole number is then its length.
 class PatternCall {
  public:
   PatternCall(const char* function, std::span<const std::string_view> parameters, const Passed& passed)
@@ -96,9 +114,13 @@ class PatternCall {
     if (passed.count() > parameters.size())
       throw_type_error("%s takes %zu arguments, not %zu", function, parameters.size(), passed.count());
     for (std::size_t i = 0; i < passed.count(); ++i) given_[i] = passed.at(i);
-    for (std::size_t i = 0; i < passed.named(); ++i) take_keyword(passed.name(i), passed.value(i));
+    std::array<bool, most_lengths> taken = {};
+    if (passed.named() > taken.size()) throw_type_error("%s got more than %zu keywords", function, taken.size());
+    for (std::size_t i = 0; i < passed.named(); ++i) taken[i] = take_parameter(passed.name(i), passed.value(i));
     for (std::size_t i = 0; i < parameters.size(); ++i)
       if (!given_[i]) throw_type_error("%s needs %s", function, std::string(parameters[i]).c_str());
+    for (std::size_t i = 0; i < passed.named(); ++i)
+      if (!taken[i]) take_option(passed.name(i), passed.value(i));
   }
 
   PyObject* given(std::size_t index) const { return given_[index]; }
@@ -109,73 +131,80 @@ class PatternCall {
     call.arguments = arguments;
     call.arrays = std::span(given_).first(1);
     call.lengths = std::span(lengths_).first(lengths_given_);
-    call.out = out_, call.device = device_, call.stream = stream_;
+    call.out = options_[0], call.device = options_[1], call.stream = options_[2];
     return python::run(call);
   }
 
+  /// The same call by a function of _patterns.py, with `first` before the arguments if it is not empty.
+  nb::object run_by_patterns(const char* function, const char* first = "") const {
+    const auto given = [](PyObject* object) { return object ? nb::borrow(object) : nb::none(); };
+    nb::list all;
+    if (*first) all.append(first);
+    for (std::size_t i = 0; i < parameters_.size(); ++i) all.append(given(given_[i]));
+    nb::dict lengths;
+    for (const auto& [name, length] : std::span(lengths_).first(lengths_given_))
+      lengths[nb::str(name.data(), name.size())] = length;
+    all.append(lengths);
+    for (PyObject* const option : options_) all.append(given(option));
+    return own_module("_patterns").attr(function)(*nb::tuple(all));
+  }
+
  private:
-  void take_keyword(std::string_view name, PyObject* value) {
+  bool take_parameter(std::string_view name, PyObject* value) {
     for (std::size_t i = 0; i < parameters_.size(); ++i)
       if (!given_[i] && name == parameters_[i]) {
         given_[i] = value;
-        return;
+        return true;
       }
-    if (is_option(name, value)) {
-      (name == "out" ? out_ : name == "device" ? device_ : stream_) = value;
+    return false;
+  }
+  void take_option(std::string_view name, PyObject* value) {
+    const auto option = std::find(option_names.begin(), option_names.end(), name);
+    if (option != option_names.end() && !(is_whole_number(value) && names_axis(name))) {
+      options_[std::size_t(option - option_names.begin())] = value;
       return;
     }
-    if (lengths_given_ == most_lengths) throw_type_error("more than %zu lengths", most_lengths);
     lengths_[lengths_given_++] = {name, whole_number(value, "the length of axis ", name)};
+  }
+  bool names_axis(std::string_view name) const {
+    return PyUnicode_Check(given_[1]) && has_axis(text_of(given_[1], "the pattern"), name);
   }
 
   std::span<const std::string_view> parameters_;
   std::array<PyObject*, 3> given_ = {};
   std::array<Pair, most_lengths> lengths_;
   std::size_t lengths_given_ = 0;
-  PyObject *out_ = nullptr, *device_ = nullptr, *stream_ = nullptr;
+  std::array<PyObject*, option_names.size()> options_ = {};
 };
-
-/// The same call by a function of _patterns.py.
-PyObject* by_patterns(const char* function, const Passed& passed) {
-  nb::list arguments;
-  nb::dict keywords;
-  for (std::size_t i = 0; i < passed.count(); ++i) arguments.append(nb::borrow(passed.at(i)));
-  for (std::size_t i = 0; i < passed.named(); ++i)
-    keywords[nb::str(passed.name(i).data(), passed.name(i).size())] = nb::borrow(passed.value(i));
-  PyObject* const done =
-      PyObject_Call(own_module("_patterns").attr(function).ptr(), nb::tuple(arguments).ptr(), keywords.ptr());
-  if (!done) throw nb::python_error();
-  return done;
-}
 
 bool is_list(PyObject* object) {
   return PyList_Check(object) || PyTuple_Check(object);
 }
 
-PyObject* move_by_pattern(const char* name, const char* slowly, const Passed& passed) {
+PyObject* move_by_pattern(const char* name, const Passed& passed) {
   static constexpr std::array<std::string_view, 2> parameters = {"tensor", "pattern"};
-  if (passed.count() > 0 && is_list(passed.at(0))) return by_patterns(slowly, passed);
   const PatternCall call(name, parameters, passed);
   const std::array<std::string_view, 1> pattern = {text_of(call.given(1), "the pattern")};
+  if (is_list(call.given(0))) return call.run_by_patterns("moved_together", name).release().ptr();
   return call.run(name, pattern).release().ptr();
 }
 
 PyObject* rearrange(const Passed& passed) {
-  return move_by_pattern("rearrange", "rearrange_slowly", passed);
+  return move_by_pattern("rearrange", passed);
 }
 PyObject* repeat(const Passed& passed) {
-  return move_by_pattern("repeat", "repeat_slowly", passed);
+  return move_by_pattern("repeat", passed);
 }
 PyObject* reduce(const Passed& passed) {
   static constexpr std::array<std::string_view, 3> parameters = {"tensor", "pattern", "reduction"};
-  if (passed.count() > 0 && is_list(passed.at(0))) return by_patterns("reduce_slowly", passed);
   const PatternCall call("reduce", parameters, passed);
-  if (!PyUnicode_Check(call.given(2))) return by_patterns("reduce_slowly", passed);
+  if (!PyUnicode_Check(call.given(2))) return call.run_by_patterns("reduce_slowly").release().ptr();
   const std::array<std::string_view, 2> texts = {text_of(call.given(2), "the reduction"),
                                                  text_of(call.given(1), "the pattern")};
   if (texts[0].find("->") != std::string_view::npos)
     throw Error(Errc::pattern, "the reduction of reduce is \"" + std::string(texts[0]) + "\", which is a pattern",
                 "give the pattern first: reduce(tensor, \"h w -> w\", \"max\")");
+  if (is_list(call.given(0))) return call.run_by_patterns("reduce_slowly").release().ptr();
   return call.run("reduce", texts).release().ptr();
 }
 

@@ -4,6 +4,7 @@
 #include "native/streams.hpp"
 
 #include <axisloom/dlpack.hpp>
+#include <axisloom/error.hpp>
 
 #include "device/device.hpp"
 
@@ -15,6 +16,8 @@ namespace {
 
 constexpr const char* versioned_name = "dltensor_versioned";
 constexpr const char* legacy_name = "dltensor";
+constexpr const char* used_versioned_name = "used_dltensor_versioned";
+constexpr const char* used_legacy_name = "used_dltensor";
 
 /// What a tensor that was given away keeps.
 struct Given {
@@ -33,6 +36,10 @@ DLTensor described(const Holder& holder, Given& given) {
   DLTensor tensor = {};
   tensor.data = holder.first();
   tensor.device = holder.tensor().place;
+  if (tensor.device.device_type == kDLOpenCL && holder.buffer()) {  // whose memory has handles, no addresses
+    tensor.data = holder.buffer().impl()->native();
+    tensor.byte_offset = std::uint64_t(holder.view().offset) * size_of(holder.view().dtype);
+  }
   tensor.ndim = given.shape.size();
   tensor.dtype = dlpack_dtype(holder.view().dtype);
   tensor.shape = given.shape.begin();
@@ -89,39 +96,88 @@ nb::object keeper(Managed* tensor) {
   });
 }
 
+/// What the tensor says, checked: a library may make any mistake.
+Tensor checked_tensor(const DLTensor& tensor, const std::string& giver) try {
+  const std::int64_t count = view_of(tensor).count();
+  if (tensor.device.device_type == kDLOpenCL)
+    throw Error(Errc::unsupported, "the tensor lies in an OpenCL context of its own library", "take it to the host");
+  if (count > 0 && !tensor.data) throw Error(Errc::usage, "the tensor has elements, but its data is null");
+  return described_tensor(tensor);
+} catch (const Error& error) {
+  throw Error(error.code(), giver + ".__dlpack__: " + error.parts().message, error.parts().remedy);
+}
+
 template <class Managed>
-nb::object taken(const nb::object& capsule, const char* name, const char* used_name, bool read_only) {
+nb::object taken(const nb::object& capsule, const std::string& giver, const char* name, const char* used_name,
+                 bool read_only) {
   auto* const tensor = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
-  if (!tensor) throw nb::python_error();
-  Tensor described = described_tensor(tensor->dl_tensor);
+  Tensor described = checked_tensor(tensor->dl_tensor, giver);
   described.writable = !read_only;
   if (PyCapsule_SetName(capsule.ptr(), used_name) != 0) throw nb::python_error();
   return new_array(Holder(described, keeper(tensor)));
 }
 
-nb::object taken(const nb::object& capsule) {
+[[noreturn]] void refuse_capsule(PyObject* capsule, const std::string& giver) {
+  const char* const name = PyCapsule_GetName(capsule);
+  const std::string_view text = name ? name : "";
+  if (text == used_versioned_name || text == used_legacy_name)
+    throw_buffer_error(
+        "%s.__dlpack__ returned a capsule whose tensor was taken before: it has to make a new one for "
+        "each call",
+        giver.c_str());
+  throw_buffer_error("%s.__dlpack__ returned a capsule called \"%s\", not \"%s\" or \"%s\"", giver.c_str(),
+                     name ? name : "", versioned_name, legacy_name);
+}
+
+/// `giver`: the type of the object that returned it.
+nb::object taken(const nb::object& capsule, const std::string& giver) {
+  if (!PyCapsule_CheckExact(capsule.ptr()))
+    throw_type_error("%s.__dlpack__ returned %s, not a capsule", giver.c_str(), type_name(capsule.ptr()).c_str());
   if (PyCapsule_IsValid(capsule.ptr(), legacy_name))
-    return taken<DLManagedTensor>(capsule, legacy_name, "used_dltensor", false);
+    return taken<DLManagedTensor>(capsule, giver, legacy_name, used_legacy_name, false);
+  if (!PyCapsule_IsValid(capsule.ptr(), versioned_name)) refuse_capsule(capsule.ptr(), giver);
   auto* const tensor = static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), versioned_name));
-  if (!tensor) throw nb::python_error();
-  if (tensor->version.major > DLPACK_MAJOR_VERSION) {
-    PyErr_SetString(PyExc_BufferError, "the array's DLPack is of a later major version than 1");
-    throw nb::python_error();
-  }
+  if (tensor->version.major > DLPACK_MAJOR_VERSION)
+    throw_buffer_error("%s.__dlpack__ returned a tensor of DLPack %u, which is later than %d", giver.c_str(),
+                       tensor->version.major, DLPACK_MAJOR_VERSION);
   const bool read_only = tensor->flags & DLPACK_FLAG_BITMASK_READ_ONLY;
-  return taken<DLManagedTensorVersioned>(capsule, versioned_name, "used_dltensor_versioned", read_only);
+  return taken<DLManagedTensorVersioned>(capsule, giver, versioned_name, used_versioned_name, read_only);
+}
+
+/// Where the array says that it lies.
+DLDevice place_of(nb::handle array) {
+  const nb::object given = array.attr("__dlpack_device__")();
+  int type = 0, number = 0;
+  const bool pair = PyTuple_Check(given.ptr()) && PyTuple_Size(given.ptr()) == 2;
+  if (!pair || !nb::try_cast(given[0], type) || !nb::try_cast(given[1], number))
+    throw_type_error("%s.__dlpack_device__ returned %R, not a device type and a number", type_name(array.ptr()).c_str(),
+                     given.ptr());
+  return {DLDeviceType(type), number};
 }
 
 /// What the producer is asked for: its work finished before ours begins.
 nb::dict wishes(nb::handle array, nb::handle stream) {
   nb::dict wishes;
-  const int device_type = nb::cast<int>(array.attr("__dlpack_device__")()[0]);
+  const DLDevice place = place_of(array);
   if (!stream.is_none())
     wishes["stream"] = stream;
-  else if (device_type == kDLCUDA || device_type == kDLCUDAManaged)
-    wishes["stream"] =
-        std::uintptr_t(own_queue(cuda_device(nb::cast<int>(array.attr("__dlpack_device__")()[1]))).impl()->native());
+  else if (place.device_type == kDLCUDA || place.device_type == kDLCUDAManaged)
+    wishes["stream"] = std::uintptr_t(own_queue(cuda_device(place.device_id)).impl()->native());
   return wishes;
+}
+
+/// What __dlpack__ returns.
+nb::object asked_capsule(nb::handle array, nb::handle stream) {
+  nb::dict asked = wishes(array, stream);
+  const nb::object method = array.attr("__dlpack__");
+  asked["max_version"] = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  try {
+    return method(**asked);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;  // of before DLPack 1: it does not know max_version
+  }
+  PyDict_DelItemString(asked.ptr(), "max_version");
+  return method(**asked);
 }
 
 // ---- buffers
@@ -197,18 +253,10 @@ nb::object export_dlpack(nb::handle self, nb::handle, nb::handle max_version, nb
 }
 
 nb::object from_dlpack(nb::handle array, nb::handle stream) {
+  if (array.type().is(array_type())) return nb::borrow(array);
   if (!nb::hasattr(array, "__dlpack__") || !nb::hasattr(array, "__dlpack_device__"))
     throw_type_error("%s is not an array: it has no __dlpack__", type_name(array.ptr()).c_str());
-  nb::dict asked = wishes(array, stream);
-  const nb::object method = array.attr("__dlpack__");
-  asked["max_version"] = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
-  try {
-    return taken(method(**asked));
-  } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_TypeError)) throw;  // of before DLPack 1: it does not know max_version
-  }
-  PyDict_DelItemString(asked.ptr(), "max_version");
-  return taken(method(**asked));
+  return taken(asked_capsule(array, stream), type_name(array.ptr()));
 }
 
 const PyType_Slot* buffer_slots() {

@@ -88,7 +88,10 @@ Operand Operands::operand(PyObject* object, const Tensor& tensor) const {
                                  text_of_place(place_of(tensor)) + ", the first one on " + text_of_place(place_));
   if (on_host()) return Operand(tensor);
   if (kind_of(object).family == Family::own) return of_holder(holder_of(object));
-  Operand operand(tensor);
+  return addressed(Operand(tensor));
+}
+
+Operand Operands::addressed(Operand operand) const {
   operand.set_buffer(device_.borrow_buffer(operand.begin(), reach_of(operand.view())));
   return operand;
 }
@@ -98,13 +101,15 @@ Operand Operands::output(PyObject* object, const Tensor& tensor) const {
 }
 
 Operand Operands::on_device(const View& result, void* data) const {
-  Operand operand(result, data);
-  if (!on_host()) operand.set_buffer(device_.borrow_buffer(operand.begin(), reach_of(operand.view())));
-  return operand;
+  const Operand operand(result, data);
+  return on_host() ? operand : addressed(operand);
 }
 
 Operand Operands::of_holder(const Holder& holder) const {
-  return holder.on_host() ? Operand(holder.tensor()) : Operand(holder.view(), holder.buffer());
+  if (holder.on_host()) return Operand(holder.tensor());
+  // A plan is for one offset: parts of an array share theirs where memory has addresses.
+  if (holder.first() && holder.view().offset != 0) return addressed(Operand(holder.tensor()));
+  return Operand(holder.view(), holder.buffer());
 }
 
 std::vector<const void*> Operands::begins() const {

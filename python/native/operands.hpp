@@ -64,6 +64,8 @@ class Operands {
 
  private:
   Operand operand(PyObject* object, const Tensor& tensor) const;
+  /// In memory of the device that has an address.
+  Operand addressed(Operand operand) const;
   void choose_queue(const Call& call);
 
   std::vector<Operand> operands_;

@@ -1,6 +1,5 @@
 #include "native/python.hpp"
 
-#include <cstdarg>
 #include <string>
 
 namespace axisloom::python {
@@ -27,14 +26,6 @@ std::string type_name(PyObject* object) {
 
 nb::object own_module(const char* name) {
   return nb::module_::import_((std::string("axisloom.") + name).c_str());
-}
-
-void throw_type_error(const char* format, ...) {
-  std::va_list arguments;
-  va_start(arguments, format);
-  PyErr_FormatV(PyExc_TypeError, format, arguments);
-  va_end(arguments);
-  throw nb::python_error();
 }
 
 }  // namespace axisloom::python

@@ -52,7 +52,23 @@ std::string type_name(PyObject* object);
 /// A module of this package by its name within it: "_errors". Imported once.
 nb::object own_module(const char* name);
 
-/// Throws Python's TypeError.
-[[noreturn]] void throw_type_error(const char* format, ...);
+/// Throw Python's errors, with a text as PyErr_Format takes it.
+template <class... Values>
+[[noreturn]] void throw_error(PyObject* kind, const char* format, Values... values) {
+  PyErr_Format(kind, format, values...);
+  throw nb::python_error();
+}
+template <class... Values>
+[[noreturn]] void throw_type_error(const char* format, Values... values) {
+  throw_error(PyExc_TypeError, format, values...);
+}
+template <class... Values>
+[[noreturn]] void throw_index_error(const char* format, Values... values) {
+  throw_error(PyExc_IndexError, format, values...);
+}
+template <class... Values>
+[[noreturn]] void throw_buffer_error(const char* format, Values... values) {
+  throw_error(PyExc_BufferError, format, values...);
+}
 
 }  // namespace axisloom::python

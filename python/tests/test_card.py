@@ -88,3 +88,17 @@ def test_the_host_s_arrays_go_there_for_a_call():
     assert on_card("""
         print(type(axisloom.rearrange(zeros, "h w -> w h", device="cuda:0")).__name__)
     """) == ["ndarray"]
+
+
+def test_parts_are_read_and_written_where_they_lie():
+    assert on_card("""
+        card = axisloom.Array(np.arange(24.0).reshape(4, 6), "cuda:0")
+        print(card[2].numpy(), card[1, 1:3].numpy(), card[3, 5].item(), card[2:][1][0].item())
+        part = card[1:3, ::2]
+        print(part.__cuda_array_interface__["data"][0] - card.__cuda_array_interface__["data"][0], part.strides)
+        print(axisloom.copy(part), axisloom.rearrange(card[3], "(a b) -> a b", a=2, out=card[0].reshape((2, 3))).shape)
+        import pickle, copy
+        for made in (pickle.loads(pickle.dumps(card[3])), copy.copy(card[3])):
+            print(made, end=" ")
+    """) == ["[12. 13. 14. 15. 16. 17.] [7. 8.] 23.0 18.0", "48 (6, 2)", "<axisloom.Array f64[2,3] on cuda:0> (2, 3)",
+             "<axisloom.Array f64[6] on cuda:0> <axisloom.Array f64[6] on cuda:0>"]

@@ -403,3 +403,61 @@ def test_nested_lists_of_numbers():
 def test_no_shapes_give_no_pieces():
     for shape in ((2, 3), (2, 0)):
         assert axisloom.unpack(np.ones(shape), [], "a *") == einops.unpack(np.ones(shape), [], "a *") == []
+
+
+class TestAxesThatAreCalledAsParameters:
+    """Any name may be that of an axis: that of an option is one where the pattern has it and the value is a number."""
+
+    NAMES = ("out", "device", "stream", "tensor", "pattern", "reduction", "x", "name", "lengths")
+
+    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("length", (2, np.int64(2)))
+    def test_lengths(self, name, length):
+        x, given = np.arange(12.0).reshape(2, 6), {name: length}
+        split, joined = f"a ({name} b) -> b a {name}", f"a b -> (a {name}) b"
+        wanted = x.reshape(2, 2, 3).transpose(2, 0, 1)
+        same(axisloom.rearrange(x, split, **given), wanted)
+        same(axisloom.rearrange([x[0], x[1]], split, **given), wanted)
+        same(axisloom.repeat(x, joined, **given), x.repeat(2, 0))
+        same(axisloom.repeat(list(x), joined, **given), x.repeat(2, 0))
+        pattern = f"a ({name} b) -> a b"
+        for reduction in ("sum", lambda array, axes: array.sum(axes)):
+            same(axisloom.reduce(x, pattern, reduction, **given), x.reshape(2, 2, 3).sum(1))
+            same(axisloom.reduce(list(x), pattern, reduction, **given), x.reshape(2, 2, 3).sum(1))
+
+    @pytest.mark.parametrize("name", (*NAMES, "options", "operation"))
+    def test_lengths_of_plans(self, name):
+        x = np.arange(6.0)
+        same(axisloom.plan("rearrange", x, f"({name} b) -> b {name}", **{name: 2})(x), x.reshape(2, 3).T)
+
+    def test_options_stay_options(self):
+        x, out = np.arange(6.0).reshape(2, 3), np.empty((3, 2))
+        for option in ({"out": out}, {"device": "host"}, {"stream": 0}, {"stream": None}):
+            same(axisloom.rearrange(x, "outer w -> w outer", **option), x.T)  # no axis has just that name
+        assert axisloom.rearrange(x, "out w -> w out", out=out) is out
+        same(out, x.T)
+        same(axisloom.repeat(x, "h w -> h w out", device="host", out=3), x[..., None].repeat(3, 2))
+        zero = np.zeros((), np.int64)
+        assert axisloom.reduce(np.arange(4), "out -> ", "sum", out=zero) is zero and zero == 6
+
+    @pytest.mark.parametrize("option, message", (("out", "out= is of type int"), ("device", "device= has to be a str")))
+    def test_a_number_is_no_option(self, option, message):
+        with pytest.raises(TypeError, match=message):
+            axisloom.rearrange(np.zeros((2, 3)), "a b -> b a", **{option: 3})
+        with pytest.raises(TypeError, match="device="):
+            axisloom.plan("rearrange", np.zeros((2, 3)), "a b -> b a", device=3)
+
+    def test_an_object_is_a_stream(self):
+        class Stream:
+            def __cuda_stream__(self):
+                return 0, 0
+
+        x = np.zeros((2, 3))
+        assert axisloom.rearrange(x, "stream b -> b stream", stream=Stream()).shape == (3, 2)
+
+
+def test_parameters_have_names():
+    x = np.arange(6.0).reshape(2, 3)
+    for tensor in (x, list(x)):
+        same(axisloom.rearrange(tensor=tensor, pattern="a b -> b a"), x.T)
+        same(axisloom.reduce(reduction="sum", pattern="a b -> a", tensor=tensor), x.sum(1))

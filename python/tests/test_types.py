@@ -27,7 +27,9 @@ def work(x: NDArray[np.float32], lengths: dict[str, int]) -> NDArray[np.float32]
     packed, shapes = pack([x, x], "a *")
     pieces: list[NDArray[np.float32]] = unpack(packed, shapes, "a *")
     own: Array = rearrange(Array(x), "a b -> b a").reshape((3, 2)).to("host")
-    print(own.ndim, own.size, own.dtype, own.strides, own.columns(0, 1).numpy(), len(own), memoryview(own))
+    print(own.ndim, own.size, own.dtype, own.strides, own[0, ::2].numpy(), len(own), memoryview(own))
+    rows: list[Array] = [row.astype("f16") for row in own]
+    own[..., None][0] = float(rows[0][0]) + int(own[0, 0]) + own[0, 0].item()
     made: axisloom.Plan = axisloom.plan("rearrange", x, "(a b) w -> w a b", a=np.int64(2))
     print(made(x), einsum("ij->i", x), total, rearrange([[1, 2], [3, 4]], "a b -> b a"))
     return axisloom.transpose(axisloom.copy(pieces[0]), (1, 0))

@@ -77,7 +77,7 @@ def _reduce(*given: Any, **named: Any) -> Any:
     parameters = ("tensor", "pattern", "reduction")
     (tensor, pattern, reduction), options, lengths = _taken("reduce", parameters, given, named)
     if not isinstance(reduction, str):
-        return _patterns.reduce_slowly(_one(tensor), pattern, reduction, **options, **lengths)
+        return _patterns.reduce_slowly(_one(tensor), pattern, reduction, lengths, **options)
     return _call("reduce", (reduction, pattern), [_one(tensor)], lengths, **options)
 
 
@@ -93,7 +93,7 @@ def _taken(
             raise TypeError(f"{function} needs {parameter}")
         values.append(lengths.pop(parameter))
     for name in ("out", "device", "stream"):
-        if name in lengths and (name == "stream" or not isinstance(lengths[name], int)):
+        if name in lengths and not (isinstance(lengths[name], int) and _patterns.names_axis(values[1], name)):
             options[name] = lengths.pop(name)
     return values, options, lengths
 

@@ -24,6 +24,8 @@ FUNCTIONS: dict[str, tuple[Callable, tuple[torch.Tensor, ...]]] = {
     "repeat": (lambda x: ax.repeat(x, "a b -> a b c", c=2), (X,)),
     "repeat along an axis called out": (lambda x: ax.repeat(x, "a b -> a (out b)", out=2), (X,)),
     "rearrange an axis called device": (lambda x: ax.rearrange(x, "a (device b) -> b a device", device=2), (X,)),
+    "rearrange an axis called stream": (lambda x: ax.rearrange(x, "a (stream b) -> b a stream", stream=2), (X,)),
+    "reduce an axis called out by a function": (lambda x: ax.reduce(x, "(a out) b -> a b", torch.amax, out=2), (X,)),
     "rearrange by keywords": (lambda x: ax.rearrange(tensor=x, pattern="a (out b) -> b (a out)", out=len(x) - 2), (X,)),
     "reduce by keywords": (lambda x: ax.reduce(x, pattern="a (out 2) -> out", reduction="sum", out=3), (X,)),
     "reduce": (lambda x: ax.reduce(x, "a (b 2) -> a b", "max"), (X,)),
