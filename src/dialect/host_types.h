@@ -140,6 +140,62 @@ AXL_INLINE void axl_put_loose(void* const address, const P& value) {
   __builtin_memcpy(address, &value, axl_loose_bytes<P>(0));
 }
 
+// The first lanes of a vector of elements of 4 or 8 bytes, by a mask; of those loaded the others are 0.
+#if AXL_REGISTER >= 32
+#define FIRST_LANES 1
+typedef axl_vector<f32, AXL_REGISTER / 4> axl_fours;
+typedef axl_vector<f64, AXL_REGISTER / 8> axl_eights;
+#if AXL_REGISTER == 64
+template <class P>
+AXL_INLINE u32 axl_first(const i64 count) {
+  return __builtin_ia32_bzhi_si(~0u, (u32)count);
+}
+#define AXL_GET_FOURS(from, first) __builtin_ia32_loadups512_mask((const f32*)from, axl_fours::native{}, (u16)first)
+#define AXL_GET_EIGHTS(from, first) __builtin_ia32_loadupd512_mask((const f64*)from, axl_eights::native{}, (u8)first)
+#define AXL_PUT_FOURS(to, first, x) __builtin_ia32_storeups512_mask((f32*)to, x, (u16)first)
+#define AXL_PUT_EIGHTS(to, first, x) __builtin_ia32_storeupd512_mask((f64*)to, x, (u8)first)
+#else
+template <class P>
+AXL_INLINE auto axl_first(const i64 count) {
+  typedef typename axl_truth<sizeof(typename P::scalar)>::type Lane;
+  typedef axl_vector<Lane, sizeof(P) / sizeof(Lane)> Lanes;
+  return (axl_numbered((Lanes*)nullptr) < Lanes(Lane(count))).v;
+}
+#define AXL_GET_FOURS(from, first) __builtin_ia32_maskloadps256((const axl_fours::native*)from, first)
+typedef long long axl_eights_mask __attribute__((vector_size(32)));
+#define AXL_GET_EIGHTS(from, first) \
+  __builtin_ia32_maskloadpd256((const axl_eights::native*)from, (axl_eights_mask)first)
+#define AXL_PUT_FOURS(to, first, x) __builtin_ia32_maskstoreps256((axl_fours::native*)to, first, x)
+#define AXL_PUT_EIGHTS(to, first, x) \
+  __builtin_ia32_maskstorepd256((axl_eights::native*)to, (axl_eights_mask)first, x)
+#endif
+template <class P>
+AXL_INLINE P axl_get_first(const void* const from, const i64 count) {
+  if constexpr (axl_has_halves<P>) {
+    typedef typename P::half Half;
+    constexpr i64 lanes = sizeof(Half) / sizeof(typename P::scalar);
+    return {axl_get_first<Half>(from, count < lanes ? count : lanes),
+            axl_get_first<Half>((const u8*)from + sizeof(Half), count < lanes ? 0 : count - lanes)};
+  } else if constexpr (sizeof(typename P::scalar) == 4) {
+    return axl_bits<P>(axl_fours::of(AXL_GET_FOURS(from, axl_first<P>(count))));
+  } else {
+    return axl_bits<P>(axl_eights::of(AXL_GET_EIGHTS(from, axl_first<P>(count))));
+  }
+}
+template <class P>
+AXL_INLINE void axl_put_first(void* const to, const i64 count, const P& value) {
+  if constexpr (axl_has_halves<P>) {
+    constexpr i64 lanes = sizeof value.low / sizeof(typename P::scalar);
+    axl_put_first(to, count < lanes ? count : lanes, value.low);
+    axl_put_first((u8*)to + sizeof value.low, count < lanes ? 0 : count - lanes, value.high);
+  } else if constexpr (sizeof(typename P::scalar) == 4) {
+    AXL_PUT_FOURS(to, axl_first<P>(count), axl_bits<axl_fours>(value).v);
+  } else {
+    AXL_PUT_EIGHTS(to, axl_first<P>(count), axl_bits<axl_eights>(value).v);
+  }
+}
+#endif
+
 // Past the cache where the processor can: 64, 32, 16, 8 and 4 bytes at a time.
 #if defined(__clang__)
 #define AXL_PAST(V, store)                                                            \

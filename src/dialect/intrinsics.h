@@ -50,6 +50,13 @@
 #define store_packet(P, b, i, v) AXL_PUT(P, AXL_WRITE(b, i, sizeof(P), sizeof(P)), v)
 #define load_loose(P, a, i) AXL_GET_LOOSE(P, sizeof(*a##_p), AXL_READ(a, i, AXL_LOOSE_BYTES(P), sizeof(*a##_p)))
 #define store_loose(P, b, i, v) AXL_PUT_LOOSE(P, sizeof(*b##_p), AXL_WRITE(b, i, AXL_LOOSE_BYTES(P), sizeof(*b##_p)), v)
+// Where FIRST_LANES says that there are masks.
+#if !defined(FIRST_LANES)
+#define FIRST_LANES 0
+#endif
+#define load_first(P, a, i, count) axl_get_first<P>(AXL_READ(a, i, (count) * (i64)sizeof(*a##_p), sizeof(*a##_p)), count)
+#define store_first(P, b, i, count, v) \
+  axl_put_first<P>(AXL_WRITE(b, i, (count) * (i64)sizeof(*b##_p), sizeof(*b##_p)), count, v)
 #define stream_load(P, a, i) AXL_GET_STREAM(P, AXL_READ(a, i, sizeof(P), sizeof(P)))
 #define stream_store(P, b, i, v) AXL_PUT_STREAM(P, AXL_WRITE(b, i, sizeof(P), sizeof(P)), v)
 #undef prefetch  // a macro in some OpenCL headers

@@ -496,6 +496,37 @@ TEST(DialectVectors, DotsOfBytesAndOfBf16) {
   });
 }
 
+/// What first.kernel makes of `a`, where nothing was before.
+template <class T>
+std::vector<T> first_lanes(const std::vector<T>& a, std::size_t groups, std::size_t lanes) {
+  std::vector<T> expected(groups * 2 * lanes);
+  for (std::size_t group = 0; group < groups; ++group)
+    for (std::size_t k = 0; k < group % (lanes + 1); ++k)
+      expected[(2 * group + 1) * lanes + k] = expected[2 * group * lanes + k] = a[2 * group * lanes + 3 + k];
+  return expected;
+}
+
+TEST(DialectVectors, FirstLanesByMasks) {
+  constexpr unsigned groups = 40, words = 16, pairs = 8;
+  auto a = noise<u32>(groups * 2 * words + 3);
+  auto c = noise<u64>(groups * 2 * pairs + 3);
+  for (const Prelude prelude : {Prelude::plain, Prelude::checked}) {
+    on_every_host([&](device::Device& device) {
+      std::vector<u32> b(groups * 2 * words);
+      std::vector<u64> d(groups * 2 * pairs);
+      KernelRun(device, "first", "first", prelude)
+          .items_of_a_group(1)
+          .buffer(a)
+          .buffer(c)
+          .buffer(b)
+          .buffer(d)
+          .launch(i64{}, groups);
+      EXPECT_EQ(b, first_lanes(a, groups, words));
+      EXPECT_EQ(d, first_lanes(c, groups, pairs));
+    });
+  }
+}
+
 TEST(DialectVectors, ElementsOfThreeInTurns) {
   constexpr unsigned groups = 8;
   constexpr std::size_t quarter = 16, three = 3 * quarter;

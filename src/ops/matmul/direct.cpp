@@ -61,8 +61,11 @@ struct Form {
   i64 scalar_bytes() const { return arithmetic_of(problem.in).scalar_bytes; }
   /// Columns that are copied into local memory before each task: all, or those of a last vector that is not whole.
   i64 copied_columns() const {
-    return in_place() ? problem.n.extent % tile.lanes == 0 ? 0 : tile.lanes : vectors_of_row * tile.lanes;
+    if (!in_place()) return vectors_of_row * tile.lanes;
+    return has_masks() || problem.n.extent % tile.lanes == 0 ? 0 : tile.lanes;
   }
+  /// The kernel's FIRST_LANES: the host's AVX2 and AVX-512, whose vectors are so long.
+  bool has_masks() const { return problem.on_host && tile.lanes * scalar_bytes() >= 32; }
   /// Bytes of a panel of these.
   i64 panel_bytes(i64 k) const { return std::min(copied_columns(), tile.vectors * tile.lanes) * k * scalar_bytes(); }
 

@@ -49,11 +49,15 @@ INLINE RESULTS narrow_lanes(const VECTOR x) {
 #else
 #define RELU_LANES(x) SELECT(((x) >> (8 * (int)sizeof(RESULT) - 1)) != (RESULTS)0, (RESULTS)0, x)
 #endif
-// C's elements from as many sums of a row, where C's lie together, and D's.
+INLINE RESULTS finished_lanes(const RESULTS x) {
+  return RELU ? RELU_LANES(x) : x;
+}
+// C's elements from as many sums and D's elements, of which there may be none.
+#define FINISH_LANES(p, sum, d) finished_lanes(NARROW_LANES(FINISH_SUM(p, sum, WIDEN_LANES(d))))
+// The same of a row, where C's lie together, and D's.
 INLINE void store_lanes(const ProductParams* const p, REF_D MUTABLE_REF(RESULT, c), const VECTOR sum, const index_t at,
                         const index_t at_d) {
-  const RESULTS x = NARROW_LANES(FINISH_SUM(p, sum, WIDEN_LANES(load_loose(RESULTS, d, at_d))));
   (void)p, (void)at_d;
-  store_loose(RESULTS, c, at, RELU ? RELU_LANES(x) : x);
+  store_loose(RESULTS, c, at, FINISH_LANES(p, sum, load_loose(RESULTS, d, at_d)));
 }
 #endif
