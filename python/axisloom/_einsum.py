@@ -335,7 +335,7 @@ def dot(a: Any, b: Any, out: Any = None, *, device: str | None = None, stream: A
     a, b = adopt(a), adopt(b)
     ranks = len(a.shape), len(b.shape)
     if ranks in _matmuls:
-        return _product("matmul", (), (a, b), None, None, out, device, stream)
+        return _call("matmul", (), (a, b), None, _options((a, b)), out, device, stream)
     if 0 in ranks:
         return _product("einsum", ("..., ... -> ...",), (a, b), None, None, out, device, stream)
     pattern = _pattern_of_axes(*ranks, (ranks[0] - 1,), (max(ranks[1] - 2, 0),))

@@ -64,7 +64,12 @@ _large = 1 << 18  # bytes from which on the library moves arrays faster than Num
 
 def _is_large(xp: Any, arrays: Sequence[Any]) -> bool:
     """Whether the arrays are NumPy's, of one dtype, and large together."""
-    if xp.__name__ != "numpy" or sum([getattr(x, "nbytes", 0) for x in arrays]) < _large:
+    if xp.__name__ != "numpy":
+        return False
+    try:
+        if sum([x.nbytes for x in arrays]) < _large:
+            return False
+    except AttributeError:  # lists of numbers
         return False
     dtype = arrays[0].dtype
     return not [x for x in arrays if not isinstance(x, xp.ndarray) or x.dtype != dtype]
@@ -232,12 +237,12 @@ def pack(tensors: Sequence[ArrayT], pattern: str) -> tuple[ArrayT, list[Shape]]:
     _check_list(tensors, "pack", pattern)
     xp = _namespace(tensors[0])
     shapes = []
-    for number, tensor in enumerate(tensors):
+    for tensor in tensors:
         shape = tensor.shape
         end = len(shape) - after
         if end < before:
             raise EinopsError(
-                f'pack(..., "{pattern}"): array {number} has the shape {tuple(shape)}, the pattern needs '
+                f'pack(..., "{pattern}"): array {len(shapes)} has the shape {tuple(shape)}, the pattern needs '
                 f"{before + after} axes or more"
             )
         shapes.append(shape[before:end])
@@ -245,13 +250,13 @@ def pack(tensors: Sequence[ArrayT], pattern: str) -> tuple[ArrayT, list[Shape]]:
         packed = _packed_into(tensors, shapes, before)
         if packed is not None:
             return packed, shapes
-    flat = [_flattened(tensor, before, packed) for tensor, packed in zip(tensors, shapes)]
+    flat = []
+    for tensor, packed in zip(tensors, shapes):
+        if len(packed) != 1:
+            shape = tensor.shape
+            tensor = _reshaped(tensor, (*shape[:before], math.prod(packed), *shape[before + len(packed) :]))
+        flat.append(tensor)
     return _joined(xp, flat, before), shapes
-
-
-def _flattened(tensor: Any, before: int, packed: Shape) -> Any:
-    shape = tensor.shape
-    return _reshaped(tensor, (*shape[:before], math.prod(packed), *shape[before + len(packed) :]))
 
 
 def _packed_into(tensors: Sequence[Any], shapes: list[Shape], before: int) -> Any:
