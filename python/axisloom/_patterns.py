@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from . import _native
-from ._arrays import ArrayT, adopt
+from ._arrays import ArrayT, Traced, adopt, is_traced
 from ._errors import EinopsError, Error, ShapeError
 from ._expressions import ELLIPSIS, spread
 
@@ -171,7 +171,10 @@ def parse_shape(x: Any, pattern: str) -> dict[str, int]:
     (2, 10, 5, 7)
     """
     _check_pattern(pattern)
-    shape = adopt(x).shape
+    try:
+        shape = adopt(x).shape
+    except Traced:
+        return cast(dict[str, int], Traced.call(parse_shape, x, pattern))
     names, fixed = _names_of_axes(pattern, len(shape))
     for axis, length in fixed:
         if shape[axis] != length:
@@ -236,6 +239,8 @@ def pack(tensors: Sequence[ArrayT], pattern: str) -> tuple[ArrayT, list[Shape]]:
     before, after = _around_star(pattern, "pack")
     _check_list(tensors, "pack", pattern)
     xp = _namespace(tensors[0])
+    if xp.__name__ == "torch" and is_traced(tensors[0]):
+        return cast(Any, Traced.call(pack, tensors, pattern))
     shapes = []
     for tensor in tensors:
         shape = tensor.shape
@@ -288,6 +293,8 @@ def unpack(tensor: ArrayT, packed_shapes: Sequence[Sequence[int]], pattern: str)
     """
     _check_pattern(pattern)
     before, after = _around_star(pattern, "unpack")
+    if is_traced(tensor):
+        return cast(Any, Traced.call(unpack, tensor, packed_shapes, pattern))
     if not hasattr(tensor, "shape"):
         raise TypeError(f'unpack(..., "{pattern}"): {type(tensor).__name__} is no array')
     shape = tensor.shape
