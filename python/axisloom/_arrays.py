@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
@@ -25,9 +26,40 @@ class HasShape(Protocol):
 ArrayT = TypeVar("ArrayT", bound=HasShape)
 
 
+class Traced(Exception):
+    """Met where an array should be: what torch.fx.symbolic_trace puts for a tensor, which has no dtype and no shape."""
+
+    @staticmethod
+    def call(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """The call as a step of the graph that is traced, to be done when that runs. Options with their defaults are
+        left out, and those that the function does not have."""
+        import inspect
+
+        from torch.fx import Proxy
+
+        defaults = {name: given.default for name, given in inspect.signature(function).parameters.items()}
+        options = {name: value for name, value in options.items() if value is not defaults.get(name, value)}
+        return Proxy.__torch_function__(function, (Proxy,), arguments, options)
+
+
+array_types: set[type] = set()  # those that were met
+
+
 def adopt(x: Any) -> Any:
     """x where it is an array; else what numpy.asarray makes of it."""
+    return x if x.__class__ in array_types else _adopted(x)
+
+
+def is_traced(x: Any) -> bool:
+    """Whether x is what torch.fx.symbolic_trace puts for a tensor."""
+    return isinstance(x, getattr(sys.modules.get("torch.fx"), "Proxy", ()))
+
+
+def _adopted(x: Any) -> Any:
+    if is_traced(x):
+        raise Traced
     if hasattr(x, "dtype") and hasattr(x, "__len__"):  # NumPy's scalars have no length
+        array_types.add(x.__class__)
         return x
     try:
         import numpy

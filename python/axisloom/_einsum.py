@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from . import _native
-from ._arrays import adopt, converted, dtype_name, dtype_of, is_numpy, numpy_dtype, only
+from ._arrays import Traced, adopt, array_types, converted, dtype_name, dtype_of, is_numpy, numpy_dtype, only
 from ._errors import AxisError, DtypeError, ShapeError, UsageError
 from ._expressions import ELLIPSIS, Expression, Path, Term, has_words, pattern_of, read, spread
 from ._orders import asked_path, path_within, steps_of
@@ -184,7 +184,7 @@ def einsum(
         pattern = operands[-1] if operands else None
         quick, arrays = _quick_einops.get(pattern) if pattern.__class__ is str else None, operands[:-1]
     plain = dtype is None and copy is True and memory_limit is None and isinstance(optimize, bool) and order == "K"
-    if quick is not None and plain and casting == "safe" and quick[1] == len(arrays) and hasattr(arrays[0], "dtype"):
+    if quick is not None and plain and casting == "safe" and quick[1] == len(arrays) and arrays[0].__class__ in array_types:
         options = None if getattr(arrays[0].dtype, "itemsize", 1) > 1 else _options(arrays)
         try:
             return _call("einsum", quick[0], arrays, None, options, out, device, stream)
@@ -225,7 +225,12 @@ def _einsum_with(
     stream: Any,
 ) -> Any:
     """einsum with any of its options."""
-    expression, arrays = read(operands)
+    try:
+        expression, arrays = read(operands)
+    except Traced:
+        options = {"out": out, "dtype": dtype, "order": order, "casting": casting, "optimize": optimize, "copy": copy}
+        options |= {"memory_limit": memory_limit, "device": device, "stream": stream}
+        return Traced.call(einsum, *operands, **options)
     if not expression.path:
         _remember(operands, expression)
     _check_choices(order, casting)
@@ -306,7 +311,10 @@ def matmul(
     >>> matmul(numpy.ones((5, 2, 3)), numpy.ones((3, 4))).shape
     (5, 2, 4)
     """
-    arrays, out = (adopt(x1), adopt(x2)), only(out)
+    try:
+        arrays, out = (adopt(x1), adopt(x2)), only(out)
+    except Traced:
+        return Traced.call(matmul, x1, x2, out=out, dtype=dtype, casting=casting, device=device, stream=stream)
     if dtype is None and casting == "same_kind":
         try:
             return _call("matmul", (), arrays, None, _options(arrays), out, device, stream)
@@ -332,10 +340,13 @@ def dot(a: Any, b: Any, out: Any = None, *, device: str | None = None, stream: A
     >>> dot(numpy.ones((2, 3, 4)), numpy.ones((5, 4, 6))).shape
     (2, 3, 5, 6)
     """
-    a, b = adopt(a), adopt(b)
+    try:
+        a, b = adopt(a), adopt(b)
+    except Traced:
+        return Traced.call(dot, a, b, out=out, device=device, stream=stream)
     ranks = len(a.shape), len(b.shape)
     if ranks in _matmuls:
-        return _product("matmul", (), (a, b), None, None, out, device, stream)
+        return _call("matmul", (), (a, b), None, _options((a, b)), out, device, stream)
     if 0 in ranks:
         return _product("einsum", ("..., ... -> ...",), (a, b), None, None, out, device, stream)
     pattern = _pattern_of_axes(*ranks, (ranks[0] - 1,), (max(ranks[1] - 2, 0),))
@@ -353,7 +364,10 @@ def tensordot(a: Any, b: Any, axes: Any = 2, *, out: Any = None, device: str | N
     >>> tensordot(numpy.ones((2, 3, 4)), numpy.ones((5, 4, 3)), axes=([1, 2], [2, 1])).shape
     (2, 5)
     """
-    a, b = adopt(a), adopt(b)
+    try:
+        a, b = adopt(a), adopt(b)
+    except Traced:
+        return Traced.call(tensordot, a, b, axes, out=out, device=device, stream=stream)
     ranks = len(a.shape), len(b.shape)
     pattern = _pattern_of_axes(*ranks, *_pairs(axes, *ranks))
     return _product("einsum", pattern, (a, b), _strictly, None, out, device, stream)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, overload
 
 from . import _native
-from ._arrays import ArrayT, adopt, asked_dtype, converted, dtype_name, dtype_of, is_numpy, only
+from ._arrays import ArrayT, Traced, adopt, asked_dtype, converted, dtype_name, dtype_of, is_numpy, only
 from ._errors import AxisError, DtypeError, OverlapError, ShapeError, UsageError
 
 __all__ = [
@@ -108,7 +108,10 @@ def transpose(
     >>> transpose(numpy.zeros((2, 3, 4)), (1, 0, 2)).shape
     (3, 2, 4)
     """
-    text = _permutation(*axes) if axes is not None else _reversed(len(adopt(x).shape))
+    try:
+        text = _permutation(*axes) if axes is not None else _reversed(len(adopt(x).shape))
+    except Traced:
+        return Traced.call(transpose, x, out=out, device=device, stream=stream)
     return _call("permute", text, (x,), None, None, out, device, stream)
 
 
@@ -226,7 +229,11 @@ def _reduction(
     where: Any = True,
 ) -> Any:
     """A reduction with any of its options, by NumPy's rules."""
-    x = adopt(x)
+    try:
+        x = adopt(x)
+    except Traced:
+        given = {"dtype": dtype, "out": out, "keepdims": keepdims, "initial": initial, "where": where}
+        return Traced.call(globals()[name], x, axis, **given, device=device, stream=stream)
     axis = _axis_of(axis, x, name)
     options = dict(axes_options(axis, keepdims))
     arrays: tuple[Any, ...] = (x,)

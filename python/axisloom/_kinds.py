@@ -3,6 +3,7 @@
 import sys
 
 from . import _native
+from ._arrays import Traced, is_traced
 
 
 def adapted(array):
@@ -55,8 +56,9 @@ def _dlpack_module(like):
 
 def call(name, arguments, arrays, lengths, options, out, device, stream):
     """_native.call for arrays of which one is of a kind that it does not read."""
-    proxy = getattr(sys.modules.get("torch.fx"), "Proxy", ())  # what PyTorch's symbolic_trace puts for a tensor
-    if any(isinstance(array, proxy) for array in arrays):
+    if any(map(is_traced, arrays)):
+        if out is not None or device is not None or stream is not None:
+            return Traced.call(_native.call, name, arguments, arrays, lengths, options, out, device, stream)
         from .torch import dispatch
 
         return dispatch(name, arguments, arrays, lengths, options, out, device, stream)

@@ -6,7 +6,7 @@ import operator
 from typing import Any
 
 from . import _native
-from ._arrays import adopt, converted, dtype_of
+from ._arrays import Traced, adopt, converted, dtype_of
 from ._errors import AxisError, UsageError
 from ._functions import axes_options, reduced_into
 
@@ -38,7 +38,10 @@ def norm(
     >>> norm(numpy.ones((2, 3, 4)), ord=1, axis=-1).shape
     (2, 3)
     """
-    x = adopt(x)
+    try:
+        x = adopt(x)
+    except Traced:
+        return Traced.call(norm, x, ord, axis, keepdims, out=out, device=device, stream=stream)
     if axis is None and ord is not None:
         rank = len(x.shape)
         if rank not in (1, 2):

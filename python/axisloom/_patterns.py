@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from . import _native
-from ._arrays import ArrayT, adopt
+from ._arrays import ArrayT, Traced, adopt, is_traced
 from ._errors import EinopsError, Error, ShapeError
 from ._expressions import ELLIPSIS, spread
 
@@ -64,7 +64,12 @@ _large = 1 << 18  # bytes from which on the library moves arrays faster than Num
 
 def _is_large(xp: Any, arrays: Sequence[Any]) -> bool:
     """Whether the arrays are NumPy's, of one dtype, and large together."""
-    if xp.__name__ != "numpy" or sum([getattr(x, "nbytes", 0) for x in arrays]) < _large:
+    if xp.__name__ != "numpy":
+        return False
+    try:
+        if sum([x.nbytes for x in arrays]) < _large:
+            return False
+    except AttributeError:  # lists of numbers
         return False
     dtype = arrays[0].dtype
     return not [x for x in arrays if not isinstance(x, xp.ndarray) or x.dtype != dtype]
@@ -166,7 +171,10 @@ def parse_shape(x: Any, pattern: str) -> dict[str, int]:
     (2, 10, 5, 7)
     """
     _check_pattern(pattern)
-    shape = adopt(x).shape
+    try:
+        shape = adopt(x).shape
+    except Traced:
+        return cast(dict[str, int], Traced.call(parse_shape, x, pattern))
     names, fixed = _names_of_axes(pattern, len(shape))
     for axis, length in fixed:
         if shape[axis] != length:
@@ -231,13 +239,15 @@ def pack(tensors: Sequence[ArrayT], pattern: str) -> tuple[ArrayT, list[Shape]]:
     before, after = _around_star(pattern, "pack")
     _check_list(tensors, "pack", pattern)
     xp = _namespace(tensors[0])
+    if xp.__name__ == "torch" and is_traced(tensors[0]):
+        return cast(Any, Traced.call(pack, tensors, pattern))
     shapes = []
-    for number, tensor in enumerate(tensors):
+    for tensor in tensors:
         shape = tensor.shape
         end = len(shape) - after
         if end < before:
             raise EinopsError(
-                f'pack(..., "{pattern}"): array {number} has the shape {tuple(shape)}, the pattern needs '
+                f'pack(..., "{pattern}"): array {len(shapes)} has the shape {tuple(shape)}, the pattern needs '
                 f"{before + after} axes or more"
             )
         shapes.append(shape[before:end])
@@ -245,13 +255,13 @@ def pack(tensors: Sequence[ArrayT], pattern: str) -> tuple[ArrayT, list[Shape]]:
         packed = _packed_into(tensors, shapes, before)
         if packed is not None:
             return packed, shapes
-    flat = [_flattened(tensor, before, packed) for tensor, packed in zip(tensors, shapes)]
+    flat = []
+    for tensor, packed in zip(tensors, shapes):
+        if len(packed) != 1:
+            shape = tensor.shape
+            tensor = _reshaped(tensor, (*shape[:before], math.prod(packed), *shape[before + len(packed) :]))
+        flat.append(tensor)
     return _joined(xp, flat, before), shapes
-
-
-def _flattened(tensor: Any, before: int, packed: Shape) -> Any:
-    shape = tensor.shape
-    return _reshaped(tensor, (*shape[:before], math.prod(packed), *shape[before + len(packed) :]))
 
 
 def _packed_into(tensors: Sequence[Any], shapes: list[Shape], before: int) -> Any:
@@ -283,6 +293,8 @@ def unpack(tensor: ArrayT, packed_shapes: Sequence[Sequence[int]], pattern: str)
     """
     _check_pattern(pattern)
     before, after = _around_star(pattern, "unpack")
+    if is_traced(tensor):
+        return cast(Any, Traced.call(unpack, tensor, packed_shapes, pattern))
     if not hasattr(tensor, "shape"):
         raise TypeError(f'unpack(..., "{pattern}"): {type(tensor).__name__} is no array')
     shape = tensor.shape

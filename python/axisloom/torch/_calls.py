@@ -32,6 +32,8 @@ class Call(NamedTuple):
     def of(
         name: str, arguments: Sequence[str], lengths: Mapping[str, Extent] = {}, options: Mapping[str, str] = {}
     ) -> Call:
+        if not lengths and not options:
+            return Call(name, tuple(arguments))
         typed = tuple(f"{option}={value}" for option, value in options.items())
         return Call(name, tuple(arguments), tuple(lengths), tuple(lengths.values()), typed)
 

@@ -11,25 +11,27 @@ import torch
 from ._calls import Call, run
 from ._layouts import channels_of
 from ._patterns import Bound, Composition, Extent, Side, flat, is_one, name_of, pattern_of
-from ._work import EINSUM, MOVE, REDUCE, Input, Work, bound_of, count_operands, result_of, work_of
+from ._work import MOVE, REDUCE, Input, Work, bound_of, count_operands, result_of, work_of
+
+_MOVES = ("rearrange", "repeat", "permute", "copy", "transpose", "relayout")
 
 
 def needed_for_gradients(
     call: Call, tensors: Sequence[torch.Tensor], result: torch.Tensor
 ) -> tuple[torch.Tensor | None, ...]:
-    """What `gradients` gets as `saved`: the inputs, then the result, each None where it plays no part."""
+    """What `gradients` gets as `saved`: the inputs, then the result, each None where it plays no part; or nothing."""
+    # The most frequent ones first, which need no look at their patterns: it counts where tensors are small.
+    if call.name in _MOVES:
+        return ()
+    if (call.arguments[0] if call.name == "reduce" else call.name) in ("sum", "mean"):
+        return (None, *tensors[1:], None) if len(tensors) > 1 else ()
     work = work_of(call, [tensor.dim() for tensor in tensors])
-    nothing = (None,) * len(tensors)
     if work.kind == REDUCE:
-        if work.reduction in ("sum", "mean"):
-            return None, *tensors[1:], None
         return *tensors, result
-    if work.kind == EINSUM:
-        operands = count_operands(work)
-        factors = tensors[:operands] if operands > 1 else nothing[:operands]
-        relu = "activation" in call.named_options()
-        return *factors, *nothing[operands:], result if relu else None
-    return *nothing, None
+    operands, nothing = count_operands(work), (None,) * len(tensors)
+    factors = tensors[:operands] if operands > 1 else nothing[:operands]
+    relu = "activation" in call.named_options()
+    return *factors, *nothing[operands:], result if relu else None
 
 
 def gradients(
@@ -97,7 +99,7 @@ class _Reduction:
         self.bound = bound
         self.given = given
         self.options = call.named_options()
-        self.x, self.result = saved[0], saved[-1]
+        self.x, self.result = (saved[0], saved[-1]) if saved else (None, None)
         self.mask = saved[1] if "where" in self.options else None
 
     def gradient(self, gradient: torch.Tensor) -> torch.Tensor:

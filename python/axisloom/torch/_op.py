@@ -105,7 +105,7 @@ def _only_records(arrays: Sequence[torch.Tensor]) -> bool:
         return False
     if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack():
         return False
-    return torch.is_grad_enabled() and all(type(array) in _OWN_TYPES for array in arrays)
+    return torch.is_grad_enabled() and not [array for array in arrays if type(array) not in _OWN_TYPES]
 
 
 def _stream(stream: Any) -> torch.cuda.Stream:
@@ -167,9 +167,9 @@ class _Rules:
             return result
         ctx.call = call
         ctx.inputs = [Input(tensor.shape, tensor.dtype) for tensor in tensors]
-        needed = needed_for_gradients(call, tensors, result)
-        ctx.save_for_backward(*needed)
-        ctx.save_for_forward(*needed)
+        if needed := needed_for_gradients(call, tensors, result):
+            ctx.save_for_backward(*needed)
+            ctx.save_for_forward(*needed)
         return result
 
     @staticmethod

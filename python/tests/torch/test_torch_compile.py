@@ -138,6 +138,27 @@ def test_one_graph_for_all_shapes(name: str, backend: str) -> None:
     assert counter.frame_count == 1
 
 
+# What torch.fx cannot trace: a length of a tensor, and an argument that is a function.
+UNTRACED = {"rearrange by keywords", "reduce by a function", "reduce an axis called out by a function", "Rearrange made there"}
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - UNTRACED))
+def test_symbolic_trace(name: str) -> None:
+    function, inputs = FUNCTIONS[name]
+    traced = torch.fx.symbolic_trace(function)
+    assert any(node.op == "call_function" for node in traced.graph.nodes) or isinstance(function, torch.nn.Module)
+    torch.testing.assert_close(traced(*inputs), function(*inputs))
+    wider = [given.double() if given.is_floating_point() else given for given in inputs]
+    if not isinstance(function, torch.nn.Module) and "into" not in name:  # dtypes are looked at when the graph runs
+        torch.testing.assert_close(traced(*wider), function(*wider))
+
+
+def test_a_traced_call_is_seen_in_the_graph() -> None:
+    graph = torch.fx.symbolic_trace(lambda x: ax.einsum("ij,kj->ik", x, x, dtype=torch.float64)).graph
+    (call,) = [node for node in graph.nodes if node.op == "call_function"]
+    assert call.target is ax.einsum and call.kwargs == {"dtype": torch.float64}
+
+
 def test_a_shape_that_does_not_divide_is_an_error() -> None:
     compiled = torch.compile(
         lambda x: ax.rearrange(x, "(a b) -> a b", b=2), fullgraph=True, dynamic=True, backend="eager"
