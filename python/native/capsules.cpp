@@ -96,8 +96,20 @@ nb::object keeper(Managed* tensor) {
   });
 }
 
+/// CuPy divides strides in bytes as numbers without a sign, so a negative one comes as a large one. As bytes it is what it
+/// was.
+std::int64_t mended_stride(std::int64_t stride, std::int64_t element_bytes) {
+  return std::int64_t(std::uint64_t(stride) * std::uint64_t(element_bytes)) / element_bytes;
+}
+
 /// What the tensor says, checked: a library may make any mistake.
-Tensor checked_tensor(const DLTensor& tensor, const std::string& giver) try {
+Tensor checked_tensor(DLTensor tensor, const std::string& giver) try {
+  std::int64_t strides[max_rank];
+  const int element_bytes = tensor.dtype.bits / 8;
+  if (tensor.strides && tensor.ndim <= max_rank && element_bytes > 0) {
+    for (int axis = 0; axis < tensor.ndim; ++axis) strides[axis] = mended_stride(tensor.strides[axis], element_bytes);
+    tensor.strides = strides;
+  }
   const std::int64_t count = view_of(tensor).count();
   if (tensor.device.device_type == kDLOpenCL)
     throw Error(Errc::unsupported, "the tensor lies in an OpenCL context of its own library", "take it to the host");
@@ -129,12 +141,20 @@ nb::object taken(const nb::object& capsule, const std::string& giver, const char
                      name ? name : "", versioned_name, legacy_name);
 }
 
-/// `giver`: the type of the object that returned it.
-nb::object taken(const nb::object& capsule, const std::string& giver) {
+/// Tensors of before DLPack 1 do not say whether they may be written to. JAX's, which may not, are of these; NumPy takes
+/// none of them for writable.
+bool says_writable(nb::handle array) {
+  static const Name attribute("__cuda_array_interface__");
+  const nb::object interface = attribute_or_none(array.ptr(), attribute);
+  return !interface.is_none() && interface["data"][1].is(nb::handle(Py_False));
+}
+
+nb::object taken(const nb::object& capsule, nb::handle array) {
+  const std::string giver = type_name(array.ptr());
   if (!PyCapsule_CheckExact(capsule.ptr()))
     throw_type_error("%s.__dlpack__ returned %s, not a capsule", giver.c_str(), type_name(capsule.ptr()).c_str());
   if (PyCapsule_IsValid(capsule.ptr(), legacy_name))
-    return taken<DLManagedTensor>(capsule, giver, legacy_name, used_legacy_name, false);
+    return taken<DLManagedTensor>(capsule, giver, legacy_name, used_legacy_name, !says_writable(array));
   if (!PyCapsule_IsValid(capsule.ptr(), versioned_name)) refuse_capsule(capsule.ptr(), giver);
   auto* const tensor = static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), versioned_name));
   if (tensor->version.major > DLPACK_MAJOR_VERSION)
@@ -256,7 +276,7 @@ nb::object from_dlpack(nb::handle array, nb::handle stream) {
   if (array.type().is(array_type())) return nb::borrow(array);
   if (!nb::hasattr(array, "__dlpack__") || !nb::hasattr(array, "__dlpack_device__"))
     throw_type_error("%s is not an array: it has no __dlpack__", type_name(array.ptr()).c_str());
-  return taken(asked_capsule(array, stream), type_name(array.ptr()));
+  return taken(asked_capsule(array, stream), array);
 }
 
 const PyType_Slot* buffer_slots() {

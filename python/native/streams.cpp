@@ -1,5 +1,7 @@
 #include "native/streams.hpp"
 
+#include "device/device.hpp"
+
 #include <map>
 #include <string>
 #include <utility>

@@ -83,6 +83,28 @@ def test_what_is_right_is_taken():
     assert memoryview(held).readonly
 
 
+def test_negative_strides_as_cupy_gives_them():
+    strides = (ctypes.c_int64 * 2)((2**64 - 3 * 4) // 4, 1)
+    backwards = of(data=ELEMENTS.ctypes.data + 3 * 4, strides=ctypes.addressof(strides))
+    np.testing.assert_array_equal(axisloom.rearrange(Odd(backwards), "a b -> b a"), ELEMENTS.reshape(2, 3)[::-1].T)
+
+
+class WithInterface(Odd):
+    """CuPy's arrays before DLPack 1: the interface says what the capsule does not."""
+
+    def __init__(self, read_only):
+        super().__init__(of())
+        self.__cuda_array_interface__ = {"data": (ELEMENTS.ctypes.data, read_only)}
+
+
+def test_what_does_not_say_that_it_is_writable_is_not():
+    assert memoryview(axisloom.from_dlpack(Odd(of()))).readonly
+    assert memoryview(axisloom.from_dlpack(WithInterface(True))).readonly
+    assert not memoryview(axisloom.from_dlpack(WithInterface(False))).readonly
+    with pytest.raises(ValueError, match="out= cannot be written to: it is read-only"):
+        axisloom.rearrange(np.ones((3, 2), "f4"), "a b -> b a", out=Odd(of()))
+
+
 NONSENSE = {
     "a number": (TypeError, "Odd.__dlpack__ returned int, not a capsule", lambda: Odd(3)),
     "nothing": (TypeError, "Odd.__dlpack__ returned NoneType, not a capsule", lambda: Odd(None)),

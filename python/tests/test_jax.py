@@ -37,3 +37,10 @@ def test_products_of_two():
     left, right = integers(5, 7), integers(7, 3)
     got = axisloom.einsum("i j, j k -> i k", jax.numpy.asarray(left), jax.numpy.asarray(right))
     np.testing.assert_array_equal(got, left @ right)  # whole numbers below 2**24
+
+
+def test_it_cannot_be_written_to():
+    out = jax.numpy.zeros((3, 2), "f4")
+    with pytest.raises(ValueError, match="read-only"):
+        axisloom.rearrange(jax.numpy.asarray(integers(2, 3)), "a b -> b a", out=out)
+    assert not np.asarray(out).any()

@@ -127,6 +127,8 @@ def _here(
             [tensor if type(tensor) is torch.Tensor else tensor.as_subclass(torch.Tensor) for tensor in tensors],
             dict(zip(length_names, lengths)),
             dict(option.split("=", 1) for option in options),
+            # CUDA graphs of torch.compile refuse a result that came by DLPack, though its memory is PyTorch's.
+            _fake(tensors, name, arguments, length_names, lengths, options) if tensors[0].is_cuda else None,
         )
 
 
