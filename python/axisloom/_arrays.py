@@ -65,7 +65,24 @@ def _adopted(x: Any) -> Any:
         import numpy
     except ImportError:
         raise TypeError(f"{type(x).__name__} is no array, and NumPy, which could make one of it, is missing") from None
-    return numpy.asarray(x)
+    return as_numpy(numpy, x)
+
+
+def as_numpy(numpy: Any, x: Any) -> Any:
+    """What numpy.asarray makes of x, where that is an array of numbers."""
+    if isinstance(x, (list, tuple)):
+        refuse_masked(*x)
+    made = numpy.asarray(x)
+    if made.dtype == object:
+        raise TypeError(f"{type(x).__name__} is no array of numbers: NumPy makes one of objects of it")
+    return made
+
+
+def refuse_masked(*arrays: Any) -> None:
+    """Their masks would be lost where NumPy makes one array of several."""
+    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())
+    if [x for x in arrays if isinstance(x, masked)]:
+        raise TypeError("masked arrays cannot be used: give the data, and the mask by where=")
 
 
 def is_numpy(x: Any) -> bool:
@@ -142,6 +159,8 @@ def numpy_dtype(name: str) -> Any:
 def asked_dtype(dtype: Any, x: Any) -> str:
     """The long name of a dtype that a result shall have. DtypeError where x's library does not have it."""
     name = dtype_name(dtype)
+    if name.startswith(("str", "bytes", "object", "datetime", "timedelta", "void")):
+        raise DtypeError(f"dtype={name} has no arithmetic; give one of numbers, such as 'float32'")
     if name == "bfloat16" and is_numpy(x):
         numpy_dtype(name)
     return name
@@ -149,10 +168,9 @@ def asked_dtype(dtype: Any, x: Any) -> str:
 
 def _own_dtype_name(dtype: Any) -> str:
     """The long name of a dtype for an Array, whose own names come first: "i8" is of 8 bits, as Array.dtype has it."""
-    if not isinstance(dtype, str):
-        return dtype_name(dtype)
-    if dtype in _long_names or dtype in _long_names.values():
-        return _long_names.get(dtype, dtype)
+    name = dtype if isinstance(dtype, str) else dtype_name(dtype)
+    if name in _long_names or name in _long_names.values():
+        return _long_names.get(name, name)
     raise DtypeError(f"{dtype!r} is no dtype of an Array; give one such as 'f32' or 'float32'")
 
 

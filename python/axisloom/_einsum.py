@@ -225,6 +225,8 @@ def _einsum_with(
     stream: Any,
 ) -> Any:
     """einsum with any of its options."""
+    if operands and isinstance(operands[0], bytes):  # NumPy takes them
+        operands = (operands[0].decode("ascii", "replace"), *operands[1:])
     try:
         expression, arrays = read(operands)
     except Traced:
@@ -349,8 +351,7 @@ def dot(a: Any, b: Any, out: Any = None, *, device: str | None = None, stream: A
         return _call("matmul", (), (a, b), None, _options((a, b)), out, device, stream)
     if 0 in ranks:
         return _product("einsum", ("..., ... -> ...",), (a, b), None, None, out, device, stream)
-    pattern = _pattern_of_axes(*ranks, (ranks[0] - 1,), (max(ranks[1] - 2, 0),))
-    return _product("einsum", pattern, (a, b), _strictly, None, out, device, stream)
+    return _summed("dot", a, b, ((ranks[0] - 1,), (max(ranks[1] - 2, 0),)), out, device, stream)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2, *, out: Any = None, device: str | None = None, stream: Any = None) -> Any:
@@ -368,13 +369,28 @@ def tensordot(a: Any, b: Any, axes: Any = 2, *, out: Any = None, device: str | N
         a, b = adopt(a), adopt(b)
     except Traced:
         return Traced.call(tensordot, a, b, axes, out=out, device=device, stream=stream)
-    ranks = len(a.shape), len(b.shape)
-    pattern = _pattern_of_axes(*ranks, *_pairs(axes, *ranks))
-    return _product("einsum", pattern, (a, b), _strictly, None, out, device, stream)
+    return _summed("tensordot", a, b, _pairs(axes, len(a.shape), len(b.shape)), out, device, stream)
 
 
-def _pairs(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The axes of both arrays, counted from 0."""
+_Pairs = tuple[tuple[int, ...], tuple[int, ...]]  # axes of one array, and of the other, counted from 0
+
+
+def _summed(name: str, a: Any, b: Any, pairs: _Pairs, out: Any, device: str | None, stream: Any) -> Any:
+    """The product summed over pairs of axes."""
+    pattern = _pattern_of_axes(len(a.shape), len(b.shape), *pairs)
+    try:
+        return _product("einsum", pattern, (a, b), _strictly, None, out, device, stream)
+    except ShapeError:
+        for i, j in zip(*pairs):
+            if a.shape[i] != b.shape[j]:
+                raise ShapeError(
+                    f"{name} of the shapes {tuple(a.shape)} and {tuple(b.shape)}: axis {i} of one has the length "
+                    f"{a.shape[i]}, axis {j} of the other {b.shape[j]}; give arrays whose lengths agree"
+                ) from None
+        raise
+
+
+def _pairs(axes: Any, rank_a: int, rank_b: int) -> _Pairs:
     try:
         pair = tuple(axes)
     except TypeError:

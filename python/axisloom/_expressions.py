@@ -261,8 +261,12 @@ def read(operands: tuple[Any, ...]) -> tuple[Expression, tuple[Any, ...]]:
         raise EinopsError("einsum takes a pattern and at least one array: einsum('ij,jk', a, b)")
     else:
         arrays = operands[: len(operands) // 2 * 2 : 2]
-        terms = tuple(map(_sublist, operands[1::2]))
-        expression = _number_expression(terms, _sublist(operands[-1]) if len(operands) % 2 else None)
+        try:
+            terms = tuple(map(_sublist, operands[1::2]))
+            output = _sublist(operands[-1]) if len(operands) % 2 else None
+        except TypeError:
+            raise TypeError("einsum takes a pattern, first or last, or a list of axes after each array") from None
+        expression = _number_expression(terms, output)
     if len(arrays) != expression.arrays:
         raise EinopsError(
             f"einsum {expression.pattern!r} is of {expression.arrays} arrays, and {len(arrays)} were given"

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, overload
 
 from . import _native
-from ._arrays import ArrayT, Traced, adopt, asked_dtype, converted, dtype_name, dtype_of, is_numpy, only
+from ._arrays import ArrayT, Traced, adopt, asked_dtype, converted, dtype_name, dtype_of, is_numpy, only, refuse_masked
 from ._errors import AxisError, DtypeError, OverlapError, ShapeError, UsageError
 
 __all__ = [
@@ -80,6 +80,15 @@ def _permutation(*axes: Any) -> tuple[str]:
     return (",".join(map(_number_text, axes)),)
 
 
+def _permutation_of(axes: Any) -> tuple[str]:
+    try:
+        return _permutation(*axes)
+    except TypeError:
+        if hasattr(axes, "__iter__"):
+            raise
+        raise TypeError(f"axes={axes!r} is no list of axes; give all of them, such as (1, 0)") from None
+
+
 @lru_cache(maxsize=64)
 def _reversed(rank: int) -> tuple[str]:
     return _permutation(*[rank - 1 - axis for axis in range(rank)])  # PyTorch's Dynamo misreads *range(...)
@@ -109,7 +118,7 @@ def transpose(
     (3, 2, 4)
     """
     try:
-        text = _permutation(*axes) if axes is not None else _reversed(len(adopt(x).shape))
+        text = _permutation_of(axes) if axes is not None else _reversed(len(adopt(x).shape))
     except Traced:
         return Traced.call(transpose, x, out=out, device=device, stream=stream)
     return _call("permute", text, (x,), None, None, out, device, stream)
@@ -130,7 +139,7 @@ def permute(x: Any, axes: Sequence[int], *, out: Any = None, device: str | None 
     >>> permute(numpy.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    return _call("permute", _permutation(*axes), (x,), None, None, out, device, stream)
+    return _call("permute", _permutation_of(axes), (x,), None, None, out, device, stream)
 
 
 @overload
@@ -256,6 +265,7 @@ def _mask(where: Any) -> Any:
         return where
     import numpy
 
+    refuse_masked(where)
     mask = numpy.asarray(where)
     if not hasattr(where, "dtype"):
         mask = mask.astype(bool)
@@ -273,6 +283,8 @@ def _require_elements(name: str, x: Any, axis: Any) -> None:
 
 def _number(initial: Any, dtype: str) -> str:
     """The text of an initial value. Of integers NumPy takes the whole part."""
+    if getattr(initial, "size", 1) != 1:
+        raise UsageError(f"initial= is a number, not an array of the shape {tuple(initial.shape)}")
     value = initial.item() if hasattr(initial, "item") else initial
     if (
         isinstance(value, float)
@@ -313,6 +325,8 @@ def reduced_into(out: Any, name: str, arrays: tuple, options: dict[str, str], de
             raise
     import numpy
 
+    if name in ("argmin", "argmax") and not numpy.can_cast(out.dtype, numpy.intp):  # NumPy's rule
+        raise DtypeError(f"{name} gives int64, which is not written to an out= of {out.dtype}; give one of integers")
     if "compute-dtype" not in options and name in ("sum", "prod", "mean"):
         dtype = numpy.result_type(arrays[0].dtype, out.dtype)
         if name != "mean" or dtype.kind not in "biu":

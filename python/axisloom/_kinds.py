@@ -3,7 +3,7 @@
 import sys
 
 from . import _native
-from ._arrays import Traced, is_traced
+from ._arrays import Traced, as_numpy, is_traced
 
 
 def adapted(array):
@@ -15,7 +15,7 @@ def adapted(array):
         return _native.from_dlpack(array)
     import numpy
 
-    return numpy.asarray(array)
+    return as_numpy(numpy, array)
 
 
 def _adapted_out(out):

@@ -150,7 +150,7 @@ class Array:
         """As an array of NumPy: the same memory, or a copy where it is on a device."""
     def to(self, device: str | None) -> Array:
         """The same elements on that device; itself where it is there."""
-    def reshape(self, shape: int | Sequence[int]) -> Array:
+    def reshape(self, *shape: SupportsIndex | Sequence[int]) -> Array:
         """The same elements in another shape; a copy where they have gaps."""
     def astype(self, dtype: Any, *, copy: bool = True) -> Array:
         """The elements as another dtype, on the same device; with copy=False itself where it has that dtype."""

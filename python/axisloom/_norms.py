@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 from typing import Any
 
@@ -53,6 +54,8 @@ def norm(
         raise AxisError(f"a norm is over 1 or 2 axes, not {len(axis)}; give axis=None for all")
     if isinstance(ord, str):
         raise UsageError(f"a norm of vectors has no ord={ord!r}; use a number")
+    if ord is not None and not isinstance(ord, numbers.Real):
+        raise TypeError(f"ord={ord!r} is no order of a norm; give a number, or 'fro'")
     if ord in _vector_orders:
         text = "1" if 0 in x.shape else _vector_orders[ord]  # the largest of no magnitudes is 0, as their sum
         options = {**axes_options(axis, keepdims), "ord": text}

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from . import _native
-from ._arrays import ArrayT, Traced, adopt, is_traced
+from ._arrays import ArrayT, Traced, adopt, is_traced, refuse_masked
 from ._errors import EinopsError, Error, ShapeError
 from ._expressions import ELLIPSIS, spread
 
@@ -49,14 +49,23 @@ def _reshaped(x: Any, shape: Sequence[int]) -> Any:
 
 def _joined(xp: Any, arrays: list[Any], axis: int) -> Any:
     if hasattr(xp, "concatenate"):
-        return xp.concatenate(arrays, axis)
+        made = xp.concatenate(arrays, axis)
+        refuse_masked(made)
+        return made
     return xp.concat(arrays, axis=axis)
 
 
 def _stacked(arrays: Sequence[Any]) -> Any:
     """Along a new first axis."""
     xp = _namespace(arrays[0])
-    return xp.array(arrays) if xp.__name__ == "numpy" else xp.stack(arrays)
+    if xp.__name__ != "numpy":
+        return xp.stack(arrays)
+    refuse_masked(*arrays)
+    try:
+        return xp.array(arrays)
+    except ValueError:
+        shapes = ", ".join(map(str, dict.fromkeys([xp.shape(x) for x in arrays])))
+        raise ShapeError(f"arrays of a list have to have one shape, not {shapes}") from None
 
 
 _large = 1 << 18  # bytes from which on the library moves arrays faster than NumPy joins them
@@ -302,15 +311,15 @@ def unpack(tensor: ArrayT, packed_shapes: Sequence[Sequence[int]], pattern: str)
         raise EinopsError(
             f'unpack(..., "{pattern}"): the array has the shape {tuple(shape)}, the pattern {before + 1 + after} axes'
         )
-    if not packed_shapes:
+    if len(packed_shapes) == 0:
         return []
     lengths = [-1 if -1 in packed else math.prod(packed) for packed in packed_shapes]
     _fill_in(lengths, shape[before], f'unpack(..., "{pattern}") into {packed_shapes}')
     start, pieces, array = 0, [], cast(Any, tensor)
     whole = (slice(None),) * before
     for length, packed in zip(lengths, packed_shapes):
-        piece = array[(*whole, slice(start, start + length))]
         try:
+            piece = array[(*whole, slice(start, start + length))]
             pieces.append(_reshaped(piece, (*shape[:before], *packed, *shape[before + 1 :])))
         except Exception as error:
             raise EinopsError(

@@ -131,6 +131,9 @@ nb::object held(nb::handle array) {
   if (kind.family == Family::own) return nb::borrow(array);
   if (kind.family == Family::foreign) return held(own_module("_kinds").attr("adapted")(array));
   Tensor tensor = tensor_of(array.ptr(), kind);
+  if (tensor.opaque)
+    throw_type_error("an axisloom.Array is of numbers or bools, not of dtype %S",
+                     nb::object(array.attr("dtype")).ptr());
   nb::object owner = tensor.is_copy() ? tensor.owner : nb::borrow(array);
   return new_array(Holder(tensor, std::move(owner)));
 }
@@ -143,13 +146,19 @@ void construct(Holder* self, nb::handle array, nb::handle device) {
   new (self) Holder(holder_of(made.ptr()));
 }
 
-/// One extent may be -1: what the others leave.
+std::int64_t extent_of(nb::handle extent) {
+  const Py_ssize_t number = PyNumber_AsSsize_t(extent.ptr(), PyExc_OverflowError);
+  if (number == -1 && PyErr_Occurred()) throw nb::python_error();
+  return number;
+}
+
+/// A number, or several in any sequence. One extent may be -1: what the others leave.
 Dims wanted_shape(nb::handle shape, std::int64_t count) {
   Dims wanted;
-  if (nb::isinstance<nb::int_>(shape))
-    wanted.push_back(nb::cast<std::int64_t>(shape));
+  if (PyIndex_Check(shape.ptr()) && !nb::hasattr(shape, "__len__"))
+    wanted.push_back(extent_of(shape));
   else
-    for (const nb::handle extent : shape) wanted.push_back(nb::cast<std::int64_t>(extent));
+    for (const nb::handle extent : shape) wanted.push_back(extent_of(extent));
   std::int64_t others = 1;
   std::int64_t* open = nullptr;
   for (std::int64_t& extent : wanted) {
@@ -164,7 +173,9 @@ Dims wanted_shape(nb::handle shape, std::int64_t count) {
   return wanted;
 }
 
-nb::object reshaped(nb::handle self, nb::handle shape) {
+/// The shape is one argument, or each extent is.
+nb::object reshaped(nb::handle self, const nb::args& extents) {
+  const nb::object shape = extents.size() == 1 ? nb::object(extents[0]) : nb::object(extents);
   const nb::object contiguous = holder_of(self.ptr()).view().is_contiguous() ? nb::borrow(self) : copied(self);
   const Holder& holder = holder_of(contiguous.ptr());
   return new_array(holder.reshaped(wanted_shape(shape, holder.view().count())));
@@ -340,9 +351,9 @@ Holder& holder_of(PyObject* array) {
 }
 
 void bind_array(nb::module_& module) {
-  nb::class_<Holder>(module, "Array", nb::type_slots(buffer_slots()),
+  nb::class_<Holder>(module, "Array", nb::type_slots(buffer_slots()), nb::is_weak_referenceable(),
                      "An array that Axisloom owns, on the host or on a device, or that it holds for another library.")
-      .def("__init__", construct, nb::arg("array"), nb::arg("device") = nb::none())
+      .def("__init__", construct, nb::arg("array").none(), nb::arg("device") = nb::none())
       .def_prop_ro("shape", [](const Holder& self) { return tuple_of(self.view().shape); })
       .def_prop_ro(
           "strides", [](const Holder& self) { return tuple_of(self.view().strides); }, "In elements.")
@@ -357,7 +368,7 @@ void bind_array(nb::module_& module) {
       .def("numpy", to_numpy, "As an array of NumPy: the same memory, or a copy where it is on a device.")
       .def("to", to_device, nb::arg("device").none(), "The same elements on that device; itself where it is there.")
       .def("__array__", refuse_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
-      .def("reshape", reshaped, nb::arg("shape"), "The same elements in another shape; a copy where they have gaps.")
+      .def("reshape", reshaped, "The same elements in another shape; a copy where they have gaps.")
       .def("astype", converted, nb::arg("dtype"), nb::kw_only(), nb::arg("copy") = true,
            "The elements as another dtype, on the same device; with copy=False itself where it has that dtype.")
       .def("item", item, "The only element, as a number of Python.")
@@ -393,7 +404,7 @@ void bind_array(nb::module_& module) {
              "A new array whose elements are not set.");
   module.def("from_bytes", from_bytes, nb::arg("dtype"), nb::arg("shape"), nb::arg("elements"),
              "A new array on the host whose elements, in row-major order, are these bytes.");
-  module.def("from_dlpack", from_dlpack, nb::arg("array"), nb::arg("stream") = nb::none(),
+  module.def("from_dlpack", from_dlpack, nb::arg("array").none(), nb::arg("stream") = nb::none(),
              "An array of another library, in its memory.");
 }
 

@@ -1,6 +1,7 @@
 #include "native/capsules.hpp"
 
 #include "native/exchange.hpp"
+#include "native/kinds.hpp"
 #include "native/streams.hpp"
 
 #include <axisloom/dlpack.hpp>
@@ -273,7 +274,7 @@ nb::object export_dlpack(nb::handle self, nb::handle, nb::handle max_version, nb
 }
 
 nb::object from_dlpack(nb::handle array, nb::handle stream) {
-  if (array.type().is(array_type())) return nb::borrow(array);
+  if (kind_of(array.ptr()).family == Family::own) return nb::borrow(array);  // refuses masked arrays too
   if (!nb::hasattr(array, "__dlpack__") || !nb::hasattr(array, "__dlpack_device__"))
     throw_type_error("%s is not an array: it has no __dlpack__", type_name(array.ptr()).c_str());
   return taken(asked_capsule(array, stream), array);

@@ -84,7 +84,7 @@ std::optional<Dtype> dtype_of_size(npy_intp bytes) {
 
 [[noreturn]] void refuse(PyArray_Descr* descr) {
   throw_type_error(
-      "arrays of dtype %R cannot be used: elements have to be numbers, bools, or plain data of 1, 2, 4, 8 or "
+      "arrays of dtype %S cannot be used: elements have to be numbers, bools, or plain data of 1, 2, 4, 8 or "
       "16 bytes",
       reinterpret_cast<PyObject*>(descr));
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -208,3 +210,91 @@ def test_kinds_of_what_the_compiled_module_refuses():
         axisloom.copy(X, out=np.broadcast_to(np.zeros(3), (2, 3)))
     with pytest.raises(UsageError, match="at least 1 thread"):
         axisloom.set_num_threads(0)
+
+
+MASKED = np.ma.masked_array([1, 2], [True, False])
+
+
+@pytest.mark.parametrize(
+    "call",
+    (
+        lambda: axisloom.rearrange([MASKED, MASKED], "n a -> a n"),
+        lambda: axisloom.rearrange([np.array([1, 2]), MASKED], "n a -> a n"),
+        lambda: axisloom.pack([MASKED, MASKED], "*"),
+        lambda: axisloom.pack([np.array([1, 2]), MASKED], "*"),
+        lambda: axisloom.sum([MASKED, MASKED]),
+        lambda: axisloom.sum([1, 2], where=np.ma.masked_array([True, True], [True, False])),
+        lambda: axisloom.from_dlpack(MASKED),
+        lambda: axisloom.Array(MASKED),
+        lambda: axisloom.Array([MASKED]),
+    ),
+)
+def test_no_mask_is_lost(call):
+    with pytest.raises(TypeError, match="masked arrays cannot be used"):
+        call()
+
+
+@pytest.mark.parametrize("dtype", ("M8[D]", "m8[s]", "U1", "S2", "g", [("a", "i4"), ("b", "i4")]), ids=str)
+def test_an_array_keeps_no_elements_without_a_dtype(dtype):
+    """They would come back as other ones."""
+    source = np.zeros(2, dtype)
+    with pytest.raises(TypeError, match=r"is of numbers or bools, not of dtype"):
+        axisloom.Array(source)
+    with pytest.raises(TypeError, match="sum needs numbers: arrays of dtype .* can only be moved") as caught:
+        axisloom.sum(source)
+    assert str(source.dtype) in str(caught.value)
+    np.testing.assert_array_equal(axisloom.rearrange(source, "a -> a"), source)
+
+
+@pytest.mark.parametrize("thing", (None, {1, 2}, {}, (i for i in range(3)), [None, 1], [2**70], object()), ids=type)
+@pytest.mark.parametrize("call", (axisloom.sum, axisloom.norm, axisloom.Array, lambda x: axisloom.rearrange(x, "a -> a")))
+def test_what_is_no_array_is_named(thing, call):
+    with pytest.raises(TypeError, match=f"{type(thing).__name__} is no array of numbers"):
+        call(thing)
+
+
+@pytest.mark.parametrize(
+    "kind, message, call",
+    (
+        (TypeError, "axes=1 is no list of axes", lambda: axisloom.transpose(X, 1)),
+        (TypeError, "axes=1 is no list of axes", lambda: axisloom.permute(X, 1)),
+        (TypeError, "'float' object cannot", lambda: axisloom.permute(X, (1.0, 0))),
+        (ShapeError, r"dot of the shapes \(2, 3\) and \(1, 2, 3\): axis 1 .* length 3, axis 1 .* 2", lambda: axisloom.dot(X, X[None])),
+        (ShapeError, r"tensordot of the shapes .*: axis 0 of one has the length 2, axis 0 of the other 3", lambda: axisloom.tensordot(X, X.T)),
+        (ShapeError, r"one shape, not \(2, 3\), \(3, 2\)", lambda: axisloom.rearrange([X, X, X.T], "n a b -> a b n")),
+        (TypeError, "argmax gives int64", lambda: axisloom.argmax(X, axis=0, out=np.zeros(3))),
+        (TypeError, "argmin gives int64", lambda: axisloom.argmin(X, axis=0, out=np.zeros(3, "u8"))),
+        (UsageError, "initial= is a number", lambda: axisloom.sum(X, initial=np.zeros(2))),
+        (TypeError, "dtype=str has no arithmetic", lambda: axisloom.sum(X, dtype=str)),
+        (TypeError, "dtype=datetime64.* has no arithmetic", lambda: axisloom.sum(X, dtype="M8[s]")),
+        (TypeError, "a pattern, first or last", lambda: axisloom.einsum(X, X)),
+        (TypeError, "is no order of a norm", lambda: axisloom.norm(X[0], [1])),
+        (TypeError, "NoneType", lambda: axisloom.unpack(X, None, "a *")),
+        (EinopsError, "cannot be cut", lambda: axisloom.unpack(X, [(1.0,), (2,)], "a *")),
+        (TypeError, "'str' object cannot", lambda: axisloom.Array(X).reshape("ab")),
+        (TypeError, "'float' object cannot", lambda: axisloom.Array(X).reshape((2.0, 3))),
+    ),
+)
+def test_what_an_error_says(kind, message, call):
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_what_numpy_takes_is_taken():
+    np.testing.assert_array_equal(axisloom.einsum(b"ij->j", X), X.sum(0))
+    assert [piece.shape for piece in axisloom.unpack(X, np.array([[1], [2]]), "a *")] == [(2, 1), (2, 2)]
+    assert axisloom.unpack(X, (), "a *") == []
+    out = np.zeros(3, "i4")
+    assert axisloom.argmax(X, axis=0, out=out) is out
+    for shape in ((3, 2), [3, 2], np.array([3, 2]), (np.int64(3), -1)):
+        assert axisloom.Array(X).reshape(shape).shape == axisloom.Array(X).reshape(*shape).shape == (3, 2)
+    assert axisloom.Array(X).reshape(np.int64(6)).shape == axisloom.Array(X).reshape(-1).shape == (6,)
+    assert axisloom.Array(X[:1, :1]).reshape(()).shape == axisloom.Array(X[:1, :1]).reshape().shape == ()
+
+
+def test_an_array_can_be_watched():
+    array = axisloom.Array(X)
+    watched = weakref.ref(array)
+    del array
+    gc.collect()
+    assert watched() is None
