@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from . import _native
 from ._arrays import ArrayT, Traced, adopt, is_traced, refuse_masked
-from ._errors import EinopsError, Error, ShapeError
+from ._errors import EinopsError, Error, ShapeError, UnsupportedError
 from ._expressions import ELLIPSIS, spread
 
 __all__ = ["pack", "parse_shape", "unpack"]
@@ -81,6 +81,8 @@ def _is_large(xp: Any, arrays: Sequence[Any]) -> bool:
     except AttributeError:  # lists of numbers
         return False
     dtype = arrays[0].dtype
+    if dtype.itemsize not in (1, 2, 4, 8, 16) or dtype.hasobject:  # which the library does not move
+        return False
     return not [x for x in arrays if not isinstance(x, xp.ndarray) or x.dtype != dtype]
 
 
@@ -304,7 +306,7 @@ def unpack(tensor: ArrayT, packed_shapes: Sequence[Sequence[int]], pattern: str)
     before, after = _around_star(pattern, "unpack")
     if is_traced(tensor):
         return cast(Any, Traced.call(unpack, tensor, packed_shapes, pattern))
-    if not hasattr(tensor, "shape"):
+    if not (hasattr(tensor, "shape") and hasattr(tensor, "dtype")):
         raise TypeError(f'unpack(..., "{pattern}"): {type(tensor).__name__} is no array')
     shape = tensor.shape
     if len(shape) != before + 1 + after:
@@ -458,7 +460,12 @@ def reduce_slowly(
     stream: Any = None,
 ) -> Any:
     """reduce of several arrays, and by a function of the caller: reduction(array, axes)."""
-    one = _one_array(tensor, "reduce", pattern) if isinstance(tensor, (list, tuple)) else tensor
+    try:
+        one = _one_array(tensor, "reduce", pattern) if isinstance(tensor, (list, tuple)) else adopt(tensor)
+    except Traced:
+        raise UnsupportedError(
+            f'reduce(..., "{pattern}"): torch.fx records no reduction by a function; name one, or use torch.compile'
+        ) from None
     if isinstance(reduction, str):
         return _native.call("reduce", (reduction, pattern), (one,), lengths, None, out, device, stream)
     if not callable(reduction):

@@ -156,6 +156,21 @@ void check_output(const Tensor& tensor) {
                   "give an array whose elements have memory of their own");
 }
 
+/// Bytes without a meaning here go to an output of the same meaning alone.
+void check_meaning(const Call& call, const Operands& operands, const View& result, const Tensor& output) {
+  if (!operands.opaque() && !output.opaque) return;
+  PyObject* const from = call.arrays[0];
+  const auto is_numpy = [](PyObject* array) { return kind_of(array).family == Family::numpy; };
+  if (is_numpy(from) && is_numpy(call.out) && same_numpy_dtype(from, call.out)) return;
+  const auto dtype = [](PyObject* array) {
+    const nb::object text = nb::steal(PyObject_Str(nb::object(nb::borrow(array).attr("dtype")).ptr()));
+    return std::string(text_of(text.ptr(), "a dtype"));
+  };
+  const std::string given = operands.opaque() ? dtype(from) : std::string(name(result.dtype));
+  throw Error(Errc::dtype, "the result is of dtype " + given + ", out= is of " + dtype(call.out),
+              "give an array of the same dtype");
+}
+
 /// An output that the caller gives. What cannot be written in place gets the elements of a new array.
 nb::object run_into_given(const Call& call, Asked& asked, const Operands& operands) {
   const nb::object out = nb::borrow(call.out);
@@ -164,6 +179,7 @@ nb::object run_into_given(const Call& call, Asked& asked, const Operands& operan
   if (!given) return run_by(torch_dispatch(), call);
   const Tensor& tensor = *given;
   check_output(tensor);
+  check_meaning(call, operands, result, tensor);
   const bool in_place = !tensor.is_copy();
   try {
     if (in_place) {

@@ -153,6 +153,11 @@ def test_symbolic_trace(name: str) -> None:
         torch.testing.assert_close(traced(*wider), function(*wider))
 
 
+def test_what_is_not_traced_is_said() -> None:
+    with pytest.raises(NotImplementedError, match="torch.fx records no reduction by a function"):
+        torch.fx.symbolic_trace(lambda x: ax.reduce(x, "a b -> a", torch.amax))
+
+
 def test_a_traced_call_is_seen_in_the_graph() -> None:
     graph = torch.fx.symbolic_trace(lambda x: ax.einsum("ij,kj->ik", x, x, dtype=torch.float64)).graph
     (call,) = [node for node in graph.nodes if node.op == "call_function"]
