@@ -8,6 +8,7 @@
 #include "native/memory.hpp"
 #include "native/operands.hpp"
 #include "native/streams.hpp"
+#include "native/unlocked.hpp"
 
 #include <axisloom/dlpack.hpp>
 #include <axisloom/error.hpp>
@@ -84,16 +85,27 @@ Device device_or_host(nb::handle device) {
   return found.info().api == Api::host ? Device() : found;
 }
 
+/// Where a row-major array lies in its buffer, in bytes.
+struct Stretch {
+  explicit Stretch(const View& view)
+      : begin(std::size_t(view.offset) * size_of(view.dtype)), bytes(std::size_t(view.count()) * size_of(view.dtype)) {}
+  std::size_t begin, bytes;
+};
+
 /// The elements between two arrays of one shape and dtype, one of them row-major on the host and one on a device.
 void write_all(const Holder& to, const void* from) {
-  const std::size_t size = size_of(to.view().dtype), bytes = std::size_t(to.view().count()) * size;
-  const std::size_t offset = std::size_t(to.view().offset) * size;
-  if (bytes) own_queue(to.device()).write(to.buffer(), offset, {static_cast<const std::byte*>(from), bytes}).wait();
+  const Stretch stretch(to.view());
+  if (!stretch.bytes) return;
+  const Queue& queue = own_queue(to.device());
+  const Unlocked unlocked(true);
+  queue.write(to.buffer(), stretch.begin, {static_cast<const std::byte*>(from), stretch.bytes}).wait();
 }
 void read_all(const Holder& from, void* to) {
-  const std::size_t size = size_of(from.view().dtype), bytes = std::size_t(from.view().count()) * size;
-  const std::size_t offset = std::size_t(from.view().offset) * size;
-  if (bytes) own_queue(from.device()).read(from.buffer(), offset, {static_cast<std::byte*>(to), bytes}).wait();
+  const Stretch stretch(from.view());
+  if (!stretch.bytes) return;
+  const Queue& queue = own_queue(from.device());
+  const Unlocked unlocked(true);
+  queue.read(from.buffer(), stretch.begin, {static_cast<std::byte*>(to), stretch.bytes}).wait();
 }
 
 /// A row-major copy where the array lies, as an Array.

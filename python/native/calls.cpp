@@ -5,12 +5,10 @@
 #include "native/numpy.hpp"
 #include "native/operands.hpp"
 #include "native/plans.hpp"
+#include "native/unlocked.hpp"
 
 #include <axisloom/call.hpp>
 #include <axisloom/error.hpp>
-
-#include <cxxabi.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -28,27 +26,6 @@ constexpr std::int64_t bytes_worth_unlocking = 16 << 10;
 bool is_none(PyObject* object) {
   return !object || object == Py_None;
 }
-
-/// Gives up the interpreter's lock while it lives, if asked to.
-class Unlocked {
- public:
-  explicit Unlocked(bool wanted) : state_(wanted ? PyEval_SaveThread() : nullptr) {}
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
-  // When the interpreter ends, it ends the other threads that ask for its lock by unwinding their stacks, which a C++
-  // destructor does not survive. Such a thread stays here, and goes with the process.
-  ~Unlocked() {
-    if (!state_) return;
-    try {
-      PyEval_RestoreThread(state_);
-    } catch (abi::__forced_unwind&) {
-      for (;;) ::pause();
-    }
-  }
-
- private:
-  PyThreadState* state_;
-};
 
 /// The same call by a function in Python.
 nb::object run_by(const nb::object& function, const Call& call) {
