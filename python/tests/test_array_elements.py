@@ -237,7 +237,7 @@ def test_a_complex_number_is_no_float():
 def test_astype_is_numpys(dtype, target):
     source = np.array([0, 1, 2, 3, 100, 120], dtype)[::2]
     made = Array(source).astype(np.dtype(target).name).numpy()
-    assert made.dtype == np.dtype(target)
+    assert made.dtype == np.dtype(target) and made.flags.c_contiguous and made.flags.writeable
     np.testing.assert_array_equal(made, source.astype(target))
 
 
