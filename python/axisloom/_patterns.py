@@ -50,7 +50,8 @@ def _reshaped(x: Any, shape: Sequence[int]) -> Any:
 def _joined(xp: Any, arrays: list[Any], axis: int) -> Any:
     if hasattr(xp, "concatenate"):
         made = xp.concatenate(arrays, axis)
-        refuse_masked(made)
+        if hasattr(made, "mask"):
+            refuse_masked(made)
         return made
     return xp.concat(arrays, axis=axis)
 
@@ -248,8 +249,11 @@ def pack(tensors: Sequence[ArrayT], pattern: str) -> tuple[ArrayT, list[Shape]]:
     """
     _check_pattern(pattern)
     before, after = _around_star(pattern, "pack")
-    _check_list(tensors, "pack", pattern)
-    xp = _namespace(tensors[0])
+    try:
+        xp = _namespace(tensors[0])
+    except (LookupError, TypeError):
+        _check_list(tensors, "pack", pattern)  # says what is wrong with the list
+        raise
     if xp.__name__ == "torch" and is_traced(tensors[0]):
         return cast(Any, Traced.call(pack, tensors, pattern))
     shapes = []
