@@ -61,6 +61,7 @@ nb::dict array_interface(const Holder& holder, int version) {
 
 nb::dict host_interface(const Holder& holder) {
   if (!holder.on_host()) throw nb::attribute_error("__array_interface__: the array is not in memory of the host");
+  if (holder.view().dtype == Dtype::bf16) throw nb::attribute_error("__array_interface__: it has no name for bf16");
   return array_interface(holder, 3);
 }
 nb::dict cuda_interface(const Holder& holder) {
@@ -200,11 +201,6 @@ nb::object empty(nb::handle dtype_name, nb::handle shape, nb::handle device) {
   return new_array(Holder(*dtype, wanted_shape(shape, 0), device_or_host(device)));
 }
 
-/// What NumPy asks for where it found neither a buffer nor an interface: the array is on a device.
-nb::object refuse_array(const Holder& self, nb::handle, nb::handle) {
-  throw_type_error("the array is on %s: take it to the host first, by numpy()", device_of(self).c_str());
-}
-
 nb::object part(const Holder& self, nb::handle key) {
   return new_array(self.part(part_of(self.view(), key.ptr())));
 }
@@ -289,6 +285,16 @@ nb::object to_numpy(nb::handle self) {
   bits.dtype = Dtype::u16;
   const nb::object dtype = own_module("_arrays").attr("numpy_dtype")("bfloat16");
   return numpy.attr("asarray")(new_array(holder.part(bits))).attr("view")(dtype);
+}
+
+/// What NumPy asks for where it found neither a buffer nor an interface: the array is on a device, or bf16.
+nb::object as_array(nb::handle self, nb::handle dtype, nb::handle copy) {
+  const Holder& holder = holder_of(self.ptr());
+  if (!holder.on_host())
+    throw_type_error("the array is on %s: take it to the host first, by numpy()", device_of(holder).c_str());
+  const nb::object array = to_numpy(self);
+  if (dtype.is_none() && !copy.is(nb::handle(Py_True))) return array;
+  return nb::module_::import_("numpy").attr("array")(array, dtype);
 }
 
 }  // namespace
@@ -379,7 +385,7 @@ void bind_array(nb::module_& module) {
       .def_prop_ro("__cuda_array_interface__", cuda_interface)
       .def("numpy", to_numpy, "As an array of NumPy: the same memory, or a copy where it is on a device.")
       .def("to", to_device, nb::arg("device").none(), "The same elements on that device; itself where it is there.")
-      .def("__array__", refuse_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
+      .def("__array__", as_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def("reshape", reshaped, "The same elements in another shape; a copy where they have gaps.")
       .def("astype", converted, nb::arg("dtype"), nb::kw_only(), nb::arg("copy") = true,
            "The elements as another dtype, on the same device; with copy=False itself where it has that dtype.")

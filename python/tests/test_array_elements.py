@@ -281,6 +281,19 @@ def test_bfloat16_is_a_dtype_to_convert_to():
         np.testing.assert_array_equal(array.astype("bf16").astype(back).numpy(), array.numpy())
 
 
+def test_numpy_reads_bfloat16():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    array = Array(counted(3)).astype("bf16")
+    assert np.asarray(array).dtype == ml_dtypes.bfloat16 and np.asarray(array, "f4").dtype == np.float32
+    np.testing.assert_array_equal(np.asarray(array, "f4"), counted(3))
+    np.asarray(array)[0] = 7
+    assert array[0].item() == 7
+    np.array(array)[0] = 8
+    assert array[0].item() == 7
+    with pytest.raises(BufferError, match="bf16"):
+        memoryview(array)
+
+
 def test_functions_convert_arrays():
     array = Array(counted(4, dtype="f8"))
     assert axisloom.sum(array, dtype="float32").dtype == "f32"
