@@ -292,7 +292,7 @@ nb::object as_array(nb::handle self, nb::handle dtype, nb::handle copy) {
   const Holder& holder = holder_of(self.ptr());
   if (!holder.on_host())
     throw_type_error("the array is on %s: take it to the host first, by numpy()", device_of(holder).c_str());
-  const nb::object array = to_numpy(self);
+  nb::object array = to_numpy(self);
   if (dtype.is_none() && !copy.is(nb::handle(Py_True))) return array;
   return nb::module_::import_("numpy").attr("array")(array, dtype);
 }
@@ -368,25 +368,11 @@ Holder& holder_of(PyObject* array) {
   return nb::cast<Holder&>(nb::handle(array));
 }
 
-void bind_array(nb::module_& module) {
-  nb::class_<Holder>(module, "Array", nb::type_slots(buffer_slots()), nb::is_weak_referenceable(),
-                     "An array that Axisloom owns, on the host or on a device, or that it holds for another library.")
-      .def("__init__", construct, nb::arg("array").none(), nb::arg("device") = nb::none())
-      .def_prop_ro("shape", [](const Holder& self) { return tuple_of(self.view().shape); })
-      .def_prop_ro(
-          "strides", [](const Holder& self) { return tuple_of(self.view().strides); }, "In elements.")
-      .def_prop_ro("ndim", [](const Holder& self) { return self.view().rank(); })
-      .def_prop_ro("size", [](const Holder& self) { return self.view().count(); })
-      .def_prop_ro(
-          "dtype", [](const Holder& self) { return std::string(name(self.view().dtype)); },
-          "As Axisloom names it: \"f32\".")
-      .def_prop_ro("device", device_of, "As the grammar of devices spells it: \"host\", \"cuda:0\".")
-      .def_prop_ro("__array_interface__", host_interface)
-      .def_prop_ro("__cuda_array_interface__", cuda_interface)
-      .def("numpy", to_numpy, "As an array of NumPy: the same memory, or a copy where it is on a device.")
-      .def("to", to_device, nb::arg("device").none(), "The same elements on that device; itself where it is there.")
-      .def("__array__", as_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
-      .def("reshape", reshaped, "The same elements in another shape; a copy where they have gaps.")
+namespace {
+
+/// Parts, and elements as numbers.
+void bind_elements(nb::class_<Holder>& array) {
+  array
       .def("astype", converted, nb::arg("dtype"), nb::kw_only(), nb::arg("copy") = true,
            "The elements as another dtype, on the same device; with copy=False itself where it has that dtype.")
       .def("item", item, "The only element, as a number of Python.")
@@ -402,6 +388,34 @@ void bind_array(nb::module_& module) {
       .def("__copy__", copied)
       .def("__deepcopy__", [](nb::handle self, nb::handle) { return copied(self); })
       .def("__reduce__", pickled)
+      .def("__len__", [](const Holder& self) {
+        if (self.view().rank() == 0) throw nb::type_error("an array without axes has no length");
+        return self.view().shape[0];
+      });
+}
+
+}  // namespace
+
+void bind_array(nb::module_& module) {
+  nb::class_<Holder> array(
+      module, "Array", nb::type_slots(buffer_slots()), nb::is_weak_referenceable(),
+      "An array that Axisloom owns, on the host or on a device, or that it holds for another library.");
+  array.def("__init__", construct, nb::arg("array").none(), nb::arg("device") = nb::none())
+      .def_prop_ro("shape", [](const Holder& self) { return tuple_of(self.view().shape); })
+      .def_prop_ro(
+          "strides", [](const Holder& self) { return tuple_of(self.view().strides); }, "In elements.")
+      .def_prop_ro("ndim", [](const Holder& self) { return self.view().rank(); })
+      .def_prop_ro("size", [](const Holder& self) { return self.view().count(); })
+      .def_prop_ro(
+          "dtype", [](const Holder& self) { return std::string(name(self.view().dtype)); },
+          "As Axisloom names it: \"f32\".")
+      .def_prop_ro("device", device_of, "As the grammar of devices spells it: \"host\", \"cuda:0\".")
+      .def_prop_ro("__array_interface__", host_interface)
+      .def_prop_ro("__cuda_array_interface__", cuda_interface)
+      .def("numpy", to_numpy, "As an array of NumPy: the same memory, or a copy where it is on a device.")
+      .def("to", to_device, nb::arg("device").none(), "The same elements on that device; itself where it is there.")
+      .def("__array__", as_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
+      .def("reshape", reshaped, "The same elements in another shape; a copy where they have gaps.")
       .def(
           "__array_namespace__", [](nb::handle, nb::handle) { return own_module("array_api"); },
           nb::arg("api_version") = nb::none())
@@ -412,12 +426,8 @@ void bind_array(nb::module_& module) {
              const DLDevice place = self.on_host() ? host_place : self.tensor().place;
              return nb::make_tuple(int(place.device_type), place.device_id);
            })
-      .def("__len__",
-           [](const Holder& self) {
-             if (self.view().rank() == 0) throw nb::type_error("an array without axes has no length");
-             return self.view().shape[0];
-           })
       .def("__repr__", text_of_array);
+  bind_elements(array);
   module.def("empty", empty, nb::arg("dtype"), nb::arg("shape"), nb::arg("device") = nb::none(),
              "A new array whose elements are not set.");
   module.def("from_bytes", from_bytes, nb::arg("dtype"), nb::arg("shape"), nb::arg("elements"),
