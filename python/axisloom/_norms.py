@@ -70,8 +70,8 @@ def _norm_by_elements(x: Any, ord: float, options: dict[str, str], device: str |
         x = converted(x, "float64")
     if not hasattr(x, "__abs__"):
         raise UnsupportedError(
-            f"a norm with ord={ord!r} needs the operators of the array's library, and {type(x).__name__} has none; use 1, 2 "
-            "or inf, or take it to NumPy"
+            f"a norm with ord={ord!r} needs the operators of the array's library, and {type(x).__name__} has none; use 1, "
+            "2 or inf, or take it to NumPy"
         )
     magnitudes = abs(x)
     if ord == 0:

@@ -64,8 +64,9 @@ def test_what_does_not_go_is_refused():
     for call in (lambda: array.reshape((4, 2)), lambda: xp.squeeze(array, 0), lambda: xp.broadcast_to(array, (2, 4))):
         with pytest.raises(ValueError):
             call()
-    for call in (lambda: xp.expand_dims(array, axis=4), lambda: xp.concat([array, array], axis=2), lambda: xp.squeeze(array, 2),
-                 lambda: xp.moveaxis(array, -3, 0), lambda: xp.moveaxis(array, 0, 2), lambda: xp.matrix_transpose(array[0])):
+    for call in (lambda: xp.expand_dims(array, axis=4), lambda: xp.concat([array, array], axis=2),
+                 lambda: xp.squeeze(array, 2), lambda: xp.moveaxis(array, -3, 0), lambda: xp.moveaxis(array, 0, 2),
+                 lambda: xp.matrix_transpose(array[0])):
         with pytest.raises(IndexError, match="ax"):
             call()
 

@@ -248,7 +248,9 @@ def test_an_array_keeps_no_elements_without_a_dtype(dtype):
 
 
 @pytest.mark.parametrize("thing", (None, {1, 2}, {}, (i for i in range(3)), [None, 1], [2**70], object()), ids=type)
-@pytest.mark.parametrize("call", (axisloom.sum, axisloom.norm, axisloom.Array, lambda x: axisloom.rearrange(x, "a -> a")))
+@pytest.mark.parametrize(
+    "call", (axisloom.sum, axisloom.norm, axisloom.Array, lambda x: axisloom.rearrange(x, "a -> a"))
+)
 def test_what_is_no_array_is_named(thing, call):
     with pytest.raises(TypeError, match=f"{type(thing).__name__} is no array of numbers"):
         call(thing)
@@ -260,8 +262,16 @@ def test_what_is_no_array_is_named(thing, call):
         (TypeError, "axes=1 is no list of axes", lambda: axisloom.transpose(X, 1)),
         (TypeError, "axes=1 is no list of axes", lambda: axisloom.permute(X, 1)),
         (TypeError, "'float' object cannot", lambda: axisloom.permute(X, (1.0, 0))),
-        (ShapeError, r"dot of the shapes \(2, 3\) and \(1, 2, 3\): axis 1 .* length 3, axis 1 .* 2", lambda: axisloom.dot(X, X[None])),
-        (ShapeError, r"tensordot of the shapes .*: axis 0 of one has the length 2, axis 0 of the other 3", lambda: axisloom.tensordot(X, X.T)),
+        (
+            ShapeError,
+            r"dot of the shapes \(2, 3\) and \(1, 2, 3\): axis 1 .* length 3, axis 1 .* 2",
+            lambda: axisloom.dot(X, X[None]),
+        ),
+        (
+            ShapeError,
+            "tensordot of the shapes .*: axis 0 of one has the length 2, axis 0 of the other 3",
+            lambda: axisloom.tensordot(X, X.T),
+        ),
         (ShapeError, r"one shape, not \(2, 3\), \(3, 2\)", lambda: axisloom.rearrange([X, X, X.T], "n a b -> a b n")),
         (TypeError, "argmax gives int64", lambda: axisloom.argmax(X, axis=0, out=np.zeros(3))),
         (TypeError, "argmin gives int64", lambda: axisloom.argmin(X, axis=0, out=np.zeros(3, "u8"))),
