@@ -55,11 +55,20 @@ def is_traced(x: Any) -> bool:
     return isinstance(x, getattr(sys.modules.get("torch.fx"), "Proxy", ()))
 
 
-def _adopted(x: Any) -> Any:
+def is_array(x: Any) -> bool:
+    """Whether x is an array of any library. Throws Traced."""
+    if x.__class__ in array_types:
+        return True
     if is_traced(x):
         raise Traced
-    if hasattr(x, "dtype") and hasattr(x, "__len__"):  # NumPy's scalars have no length
-        array_types.add(x.__class__)
+    if not (hasattr(x, "dtype") and hasattr(x, "__len__")):  # NumPy's scalars have no length
+        return False
+    array_types.add(x.__class__)
+    return True
+
+
+def _adopted(x: Any) -> Any:
+    if is_array(x):
         return x
     try:
         import numpy

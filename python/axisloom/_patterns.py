@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from . import _native
-from ._arrays import ArrayT, Traced, adopt, is_traced, refuse_masked
+from ._arrays import ArrayT, Traced, adopt, is_array, is_traced, refuse_masked
 from ._errors import EinopsError, Error, ShapeError, UnsupportedError
 from ._expressions import ELLIPSIS, spread
 
@@ -308,10 +308,11 @@ def unpack(tensor: ArrayT, packed_shapes: Sequence[Sequence[int]], pattern: str)
     """
     _check_pattern(pattern)
     before, after = _around_star(pattern, "unpack")
-    if is_traced(tensor):
+    try:
+        if not is_array(tensor):
+            raise TypeError(f'unpack(..., "{pattern}"): {type(tensor).__name__} is no array')
+    except Traced:
         return cast(Any, Traced.call(unpack, tensor, packed_shapes, pattern))
-    if not (hasattr(tensor, "shape") and hasattr(tensor, "dtype")):
-        raise TypeError(f'unpack(..., "{pattern}"): {type(tensor).__name__} is no array')
     shape = tensor.shape
     if len(shape) != before + 1 + after:
         raise EinopsError(
