@@ -55,11 +55,20 @@ def is_traced(x: Any) -> bool:
     return isinstance(x, getattr(sys.modules.get("torch.fx"), "Proxy", ()))
 
 
-def _adopted(x: Any) -> Any:
+def is_array(x: Any) -> bool:
+    """Whether x is an array of any library. Throws Traced."""
+    if x.__class__ in array_types:
+        return True
     if is_traced(x):
         raise Traced
-    if hasattr(x, "dtype") and hasattr(x, "__len__"):  # NumPy's scalars have no length
-        array_types.add(x.__class__)
+    if not (hasattr(x, "dtype") and hasattr(x, "__len__")):  # NumPy's scalars have no length
+        return False
+    array_types.add(x.__class__)
+    return True
+
+
+def _adopted(x: Any) -> Any:
+    if is_array(x):
         return x
     try:
         import numpy
@@ -175,14 +184,18 @@ def _own_dtype_name(dtype: Any) -> str:
 
 
 def as_dtype(x: Array, dtype: Any, copy: bool) -> Array:
-    """Array.astype. What the library does not convert goes through NumPy, on the host."""
+    """Array.astype. What a device does not convert goes through the host, where NumPy converts."""
     name = _own_dtype_name(dtype)
     if name == arrays_dtype_name(x.dtype):
         return Array(x) if copy else x
-    try:  # a product along no axes
-        return _native.call("prod", (), (x,), None, {"axes": "none", "compute-dtype": name})
-    except DtypeError:
-        return Array(x.numpy().astype(numpy_dtype(name)), x.device)
+    if x.device != "host":
+        try:  # a product along no axes
+            return _native.call("prod", (), (x,), None, {"axes": "none", "compute-dtype": name})
+        except DtypeError:
+            pass
+    made = x.numpy().astype(numpy_dtype(name), order="C")
+    by_dlpack = x.device == "host" and name != "bfloat16"  # which NumPy does not hand over
+    return _native.from_dlpack(made) if by_dlpack else Array(made, x.device)
 
 
 def assign(into: Array, value: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from functools import lru_cache
@@ -283,7 +284,7 @@ def _require_elements(name: str, x: Any, axis: Any) -> None:
 
 def _number(initial: Any, dtype: str) -> str:
     """The text of an initial value. Of integers NumPy takes the whole part."""
-    if getattr(initial, "size", 1) != 1:
+    if math.prod(getattr(initial, "shape", ())) != 1:
         raise UsageError(f"initial= is a number, not an array of the shape {tuple(initial.shape)}")
     value = initial.item() if hasattr(initial, "item") else initial
     if (
@@ -321,7 +322,7 @@ def reduced_into(out: Any, name: str, arrays: tuple, options: dict[str, str], de
     try:
         return _reduced(name, arrays, dict(options), out, device, stream)
     except (DtypeError, OverlapError):
-        if not is_numpy(out):
+        if not is_numpy(out) or out.dtype.kind in "mMOSU" or out.dtype.names:
             raise
     import numpy
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _native
 from ._arrays import Traced, adopt, converted, dtype_of
-from ._errors import AxisError, UsageError
+from ._errors import AxisError, UnsupportedError, UsageError
 from ._functions import axes_options, reduced_into
 
 __all__ = ["norm"]
@@ -68,6 +68,11 @@ def _norm_by_elements(x: Any, ord: float, options: dict[str, str], device: str |
     """Norms of vectors that need an array of magnitudes: orders that the library does not have."""
     if not dtype_of(x).startswith(("float", "bfloat", "complex")):
         x = converted(x, "float64")
+    if not hasattr(x, "__abs__"):
+        raise UnsupportedError(
+            f"a norm with ord={ord!r} needs the operators of the array's library, and {type(x).__name__} has none; use 1, "
+            "2 or inf, or take it to NumPy"
+        )
     magnitudes = abs(x)
     if ord == 0:
         count = _call("count_nonzero", (), (x,), None, options, None, device, stream)

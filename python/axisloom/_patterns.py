@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from . import _native
-from ._arrays import ArrayT, Traced, adopt, is_traced, refuse_masked
-from ._errors import EinopsError, Error, ShapeError
+from ._arrays import ArrayT, Traced, adopt, is_array, is_traced, refuse_masked
+from ._errors import EinopsError, Error, ShapeError, UnsupportedError
 from ._expressions import ELLIPSIS, spread
 
 __all__ = ["pack", "parse_shape", "unpack"]
@@ -50,7 +50,8 @@ def _reshaped(x: Any, shape: Sequence[int]) -> Any:
 def _joined(xp: Any, arrays: list[Any], axis: int) -> Any:
     if hasattr(xp, "concatenate"):
         made = xp.concatenate(arrays, axis)
-        refuse_masked(made)
+        if hasattr(made, "mask"):
+            refuse_masked(made)
         return made
     return xp.concat(arrays, axis=axis)
 
@@ -81,6 +82,8 @@ def _is_large(xp: Any, arrays: Sequence[Any]) -> bool:
     except AttributeError:  # lists of numbers
         return False
     dtype = arrays[0].dtype
+    if dtype.itemsize not in (1, 2, 4, 8, 16) or dtype.hasobject:  # which the library does not move
+        return False
     return not [x for x in arrays if not isinstance(x, xp.ndarray) or x.dtype != dtype]
 
 
@@ -246,8 +249,11 @@ def pack(tensors: Sequence[ArrayT], pattern: str) -> tuple[ArrayT, list[Shape]]:
     """
     _check_pattern(pattern)
     before, after = _around_star(pattern, "pack")
-    _check_list(tensors, "pack", pattern)
-    xp = _namespace(tensors[0])
+    try:
+        xp = _namespace(tensors[0])
+    except (LookupError, TypeError):
+        _check_list(tensors, "pack", pattern)  # says what is wrong with the list
+        raise
     if xp.__name__ == "torch" and is_traced(tensors[0]):
         return cast(Any, Traced.call(pack, tensors, pattern))
     shapes = []
@@ -302,10 +308,11 @@ def unpack(tensor: ArrayT, packed_shapes: Sequence[Sequence[int]], pattern: str)
     """
     _check_pattern(pattern)
     before, after = _around_star(pattern, "unpack")
-    if is_traced(tensor):
+    try:
+        if not is_array(tensor):
+            raise TypeError(f'unpack(..., "{pattern}"): {type(tensor).__name__} is no array')
+    except Traced:
         return cast(Any, Traced.call(unpack, tensor, packed_shapes, pattern))
-    if not hasattr(tensor, "shape"):
-        raise TypeError(f'unpack(..., "{pattern}"): {type(tensor).__name__} is no array')
     shape = tensor.shape
     if len(shape) != before + 1 + after:
         raise EinopsError(
@@ -458,7 +465,12 @@ def reduce_slowly(
     stream: Any = None,
 ) -> Any:
     """reduce of several arrays, and by a function of the caller: reduction(array, axes)."""
-    one = _one_array(tensor, "reduce", pattern) if isinstance(tensor, (list, tuple)) else tensor
+    try:
+        one = _one_array(tensor, "reduce", pattern) if isinstance(tensor, (list, tuple)) else adopt(tensor)
+    except Traced:
+        raise UnsupportedError(
+            f'reduce(..., "{pattern}"): torch.fx records no reduction by a function; name one, or use torch.compile'
+        ) from None
     if isinstance(reduction, str):
         return _native.call("reduce", (reduction, pattern), (one,), lengths, None, out, device, stream)
     if not callable(reduction):

@@ -17,7 +17,7 @@ from typing import Any
 
 from . import _functions, _native
 from ._einsum import matmul, tensordot
-from ._errors import AxisError, ShapeError
+from ._errors import AxisError, DtypeError, ShapeError
 from ._functions import all, any, argmax, argmin, count_nonzero, max, mean, min, prod, sum
 from ._native import Array, from_dlpack
 
@@ -30,12 +30,30 @@ __all__ = [
 ]
 
 
-def asarray(obj: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
-    """An Array of what is one, or of what NumPy takes for one; in the same memory unless `copy` is true."""
-    if copy or not hasattr(obj, "__dlpack__"):
-        return Array(obj, device)
-    array = from_dlpack(obj) if not isinstance(obj, Array) else obj
-    return array if device is None else array.to(device)
+def asarray(
+    obj: Any, /, *, dtype: Any = None, device: str | None = None, copy: bool | None = None
+) -> Array:
+    """An Array of what is one, or of what NumPy takes for one; in the same memory unless `copy` is true or it has to be
+    converted."""
+    array = _adopted(obj, device, copy)
+    return array if dtype is None else array.astype(dtype, copy=False)
+
+
+def _adopted(obj: Any, device: str | None, copy: bool | None) -> Array:
+    if not copy and hasattr(obj, "__dlpack__"):
+        try:
+            array = from_dlpack(obj)
+            return array if device is None else array.to(device)
+        except BufferError:  # in another byte order
+            pass
+    return Array(obj, device)
+
+
+def _place(axis: int, rank: int) -> int:
+    """An axis counted from the front."""
+    if not -rank <= axis < rank:
+        raise AxisError(f"axis {axis} is out of range for an array of {rank} axes")
+    return axis % rank
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: str | None = None) -> Array:
@@ -56,6 +74,8 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
 
 def matrix_transpose(x: Array, /) -> Array:
     """The last two axes exchanged."""
+    if x.ndim < 2:
+        raise AxisError(f"a matrix has two axes, the array {x.ndim}")
     axes = list(range(x.ndim))
     axes[-2:] = axes[:-3:-1]
     return permute_dims(x, axes)
@@ -65,7 +85,7 @@ def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[
     """Axes moved to other places; the others keep their order."""
     sources = [source] if isinstance(source, int) else source
     destinations = [destination] if isinstance(destination, int) else destination
-    to_from = {d % x.ndim: s % x.ndim for s, d in zip(sources, destinations, strict=True)}
+    to_from = {_place(d, x.ndim): _place(s, x.ndim) for s, d in zip(sources, destinations, strict=True)}
     others = iter(axis for axis in range(x.ndim) if axis not in to_from.values())
     return permute_dims(x, [to_from[i] if i in to_from else next(others) for i in range(x.ndim)])
 
@@ -80,7 +100,7 @@ def expand_dims(x: Array, /, *, axis: int = 0) -> Array:
 
 def squeeze(x: Array, /, axis: int | Sequence[int]) -> Array:
     """Without these axes, whose length is 1."""
-    gone = {a % x.ndim for a in ([axis] if isinstance(axis, int) else axis)}
+    gone = {_place(a, x.ndim) for a in ([axis] if isinstance(axis, int) else axis)}
     if not builtins.all(x.shape[a] == 1 for a in gone):
         raise ShapeError(f"an axis of {x.shape} that is to go has not length 1: {sorted(gone)}")
     return x.reshape(tuple(extent for a, extent in enumerate(x.shape) if a not in gone))
@@ -117,8 +137,11 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     """Arrays one behind the other along an axis."""
     if axis is None:
         arrays, axis = [array.reshape((-1,)) for array in arrays], 0
+    if not arrays:
+        raise ShapeError("there are no arrays to join")
     first = arrays[0]
-    place = axis % first.ndim
+    place = _place(axis, first.ndim)
+    _check_alike(arrays, place)
     shape = list(first.shape)
     shape[place] = builtins.sum(array.shape[place] for array in arrays)
     outer, inner = math.prod(shape[:place]), math.prod(shape[place + 1:])
@@ -129,6 +152,17 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
         _native.call("copy", (), (array.reshape((outer, width)),), out=flat[:, at : at + width])
         at += width
     return result
+
+
+def _check_alike(arrays: Sequence[Array], place: int) -> None:
+    """Of one dtype, and of one shape but along that axis."""
+    dtypes = dict.fromkeys([array.dtype for array in arrays])
+    if len(dtypes) > 1:
+        raise DtypeError(f"arrays of the dtypes {', '.join(dtypes)} are not joined; make them one by astype")
+    others = dict.fromkeys([(*array.shape[:place], *array.shape[place + 1:]) for array in arrays])
+    if len(others) > 1:
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise ShapeError(f"arrays of the shapes {shapes} do not go together along axis {place}")
 
 
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:

@@ -8,6 +8,7 @@
 #include "native/memory.hpp"
 #include "native/operands.hpp"
 #include "native/streams.hpp"
+#include "native/unlocked.hpp"
 
 #include <axisloom/dlpack.hpp>
 #include <axisloom/error.hpp>
@@ -60,6 +61,7 @@ nb::dict array_interface(const Holder& holder, int version) {
 
 nb::dict host_interface(const Holder& holder) {
   if (!holder.on_host()) throw nb::attribute_error("__array_interface__: the array is not in memory of the host");
+  if (holder.view().dtype == Dtype::bf16) throw nb::attribute_error("__array_interface__: it has no name for bf16");
   return array_interface(holder, 3);
 }
 nb::dict cuda_interface(const Holder& holder) {
@@ -84,16 +86,27 @@ Device device_or_host(nb::handle device) {
   return found.info().api == Api::host ? Device() : found;
 }
 
+/// Where a row-major array lies in its buffer, in bytes.
+struct Stretch {
+  explicit Stretch(const View& view)
+      : begin(std::size_t(view.offset) * size_of(view.dtype)), bytes(std::size_t(view.count()) * size_of(view.dtype)) {}
+  std::size_t begin, bytes;
+};
+
 /// The elements between two arrays of one shape and dtype, one of them row-major on the host and one on a device.
 void write_all(const Holder& to, const void* from) {
-  const std::size_t size = size_of(to.view().dtype), bytes = std::size_t(to.view().count()) * size;
-  const std::size_t offset = std::size_t(to.view().offset) * size;
-  if (bytes) own_queue(to.device()).write(to.buffer(), offset, {static_cast<const std::byte*>(from), bytes}).wait();
+  const Stretch stretch(to.view());
+  if (!stretch.bytes) return;
+  const Queue& queue = own_queue(to.device());
+  const Unlocked unlocked(true);
+  queue.write(to.buffer(), stretch.begin, {static_cast<const std::byte*>(from), stretch.bytes}).wait();
 }
 void read_all(const Holder& from, void* to) {
-  const std::size_t size = size_of(from.view().dtype), bytes = std::size_t(from.view().count()) * size;
-  const std::size_t offset = std::size_t(from.view().offset) * size;
-  if (bytes) own_queue(from.device()).read(from.buffer(), offset, {static_cast<std::byte*>(to), bytes}).wait();
+  const Stretch stretch(from.view());
+  if (!stretch.bytes) return;
+  const Queue& queue = own_queue(from.device());
+  const Unlocked unlocked(true);
+  queue.read(from.buffer(), stretch.begin, {static_cast<std::byte*>(to), stretch.bytes}).wait();
 }
 
 /// A row-major copy where the array lies, as an Array.
@@ -188,11 +201,6 @@ nb::object empty(nb::handle dtype_name, nb::handle shape, nb::handle device) {
   return new_array(Holder(*dtype, wanted_shape(shape, 0), device_or_host(device)));
 }
 
-/// What NumPy asks for where it found neither a buffer nor an interface: the array is on a device.
-nb::object refuse_array(const Holder& self, nb::handle, nb::handle) {
-  throw_type_error("the array is on %s: take it to the host first, by numpy()", device_of(self).c_str());
-}
-
 nb::object part(const Holder& self, nb::handle key) {
   return new_array(self.part(part_of(self.view(), key.ptr())));
 }
@@ -279,6 +287,16 @@ nb::object to_numpy(nb::handle self) {
   return numpy.attr("asarray")(new_array(holder.part(bits))).attr("view")(dtype);
 }
 
+/// What NumPy asks for where it found neither a buffer nor an interface: the array is on a device, or bf16.
+nb::object as_array(nb::handle self, nb::handle dtype, nb::handle copy) {
+  const Holder& holder = holder_of(self.ptr());
+  if (!holder.on_host())
+    throw_type_error("the array is on %s: take it to the host first, by numpy()", device_of(holder).c_str());
+  nb::object array = to_numpy(self);
+  if (dtype.is_none() && !copy.is(nb::handle(Py_True))) return array;
+  return nb::module_::import_("numpy").attr("array")(array, dtype);
+}
+
 }  // namespace
 
 Holder::Holder(Dtype dtype, const Dims& shape, const Device& device)
@@ -350,25 +368,11 @@ Holder& holder_of(PyObject* array) {
   return nb::cast<Holder&>(nb::handle(array));
 }
 
-void bind_array(nb::module_& module) {
-  nb::class_<Holder>(module, "Array", nb::type_slots(buffer_slots()), nb::is_weak_referenceable(),
-                     "An array that Axisloom owns, on the host or on a device, or that it holds for another library.")
-      .def("__init__", construct, nb::arg("array").none(), nb::arg("device") = nb::none())
-      .def_prop_ro("shape", [](const Holder& self) { return tuple_of(self.view().shape); })
-      .def_prop_ro(
-          "strides", [](const Holder& self) { return tuple_of(self.view().strides); }, "In elements.")
-      .def_prop_ro("ndim", [](const Holder& self) { return self.view().rank(); })
-      .def_prop_ro("size", [](const Holder& self) { return self.view().count(); })
-      .def_prop_ro(
-          "dtype", [](const Holder& self) { return std::string(name(self.view().dtype)); },
-          "As Axisloom names it: \"f32\".")
-      .def_prop_ro("device", device_of, "As the grammar of devices spells it: \"host\", \"cuda:0\".")
-      .def_prop_ro("__array_interface__", host_interface)
-      .def_prop_ro("__cuda_array_interface__", cuda_interface)
-      .def("numpy", to_numpy, "As an array of NumPy: the same memory, or a copy where it is on a device.")
-      .def("to", to_device, nb::arg("device").none(), "The same elements on that device; itself where it is there.")
-      .def("__array__", refuse_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
-      .def("reshape", reshaped, "The same elements in another shape; a copy where they have gaps.")
+namespace {
+
+/// Parts, and elements as numbers.
+void bind_elements(nb::class_<Holder>& array) {
+  array
       .def("astype", converted, nb::arg("dtype"), nb::kw_only(), nb::arg("copy") = true,
            "The elements as another dtype, on the same device; with copy=False itself where it has that dtype.")
       .def("item", item, "The only element, as a number of Python.")
@@ -384,6 +388,34 @@ void bind_array(nb::module_& module) {
       .def("__copy__", copied)
       .def("__deepcopy__", [](nb::handle self, nb::handle) { return copied(self); })
       .def("__reduce__", pickled)
+      .def("__len__", [](const Holder& self) {
+        if (self.view().rank() == 0) throw nb::type_error("an array without axes has no length");
+        return self.view().shape[0];
+      });
+}
+
+}  // namespace
+
+void bind_array(nb::module_& module) {
+  nb::class_<Holder> array(
+      module, "Array", nb::type_slots(buffer_slots()), nb::is_weak_referenceable(),
+      "An array that Axisloom owns, on the host or on a device, or that it holds for another library.");
+  array.def("__init__", construct, nb::arg("array").none(), nb::arg("device") = nb::none())
+      .def_prop_ro("shape", [](const Holder& self) { return tuple_of(self.view().shape); })
+      .def_prop_ro(
+          "strides", [](const Holder& self) { return tuple_of(self.view().strides); }, "In elements.")
+      .def_prop_ro("ndim", [](const Holder& self) { return self.view().rank(); })
+      .def_prop_ro("size", [](const Holder& self) { return self.view().count(); })
+      .def_prop_ro(
+          "dtype", [](const Holder& self) { return std::string(name(self.view().dtype)); },
+          "As Axisloom names it: \"f32\".")
+      .def_prop_ro("device", device_of, "As the grammar of devices spells it: \"host\", \"cuda:0\".")
+      .def_prop_ro("__array_interface__", host_interface)
+      .def_prop_ro("__cuda_array_interface__", cuda_interface)
+      .def("numpy", to_numpy, "As an array of NumPy: the same memory, or a copy where it is on a device.")
+      .def("to", to_device, nb::arg("device").none(), "The same elements on that device; itself where it is there.")
+      .def("__array__", as_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
+      .def("reshape", reshaped, "The same elements in another shape; a copy where they have gaps.")
       .def(
           "__array_namespace__", [](nb::handle, nb::handle) { return own_module("array_api"); },
           nb::arg("api_version") = nb::none())
@@ -394,12 +426,8 @@ void bind_array(nb::module_& module) {
              const DLDevice place = self.on_host() ? host_place : self.tensor().place;
              return nb::make_tuple(int(place.device_type), place.device_id);
            })
-      .def("__len__",
-           [](const Holder& self) {
-             if (self.view().rank() == 0) throw nb::type_error("an array without axes has no length");
-             return self.view().shape[0];
-           })
       .def("__repr__", text_of_array);
+  bind_elements(array);
   module.def("empty", empty, nb::arg("dtype"), nb::arg("shape"), nb::arg("device") = nb::none(),
              "A new array whose elements are not set.");
   module.def("from_bytes", from_bytes, nb::arg("dtype"), nb::arg("shape"), nb::arg("elements"),

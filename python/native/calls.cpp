@@ -5,12 +5,10 @@
 #include "native/numpy.hpp"
 #include "native/operands.hpp"
 #include "native/plans.hpp"
+#include "native/unlocked.hpp"
 
 #include <axisloom/call.hpp>
 #include <axisloom/error.hpp>
-
-#include <cxxabi.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -28,27 +26,6 @@ constexpr std::int64_t bytes_worth_unlocking = 16 << 10;
 bool is_none(PyObject* object) {
   return !object || object == Py_None;
 }
-
-/// Gives up the interpreter's lock while it lives, if asked to.
-class Unlocked {
- public:
-  explicit Unlocked(bool wanted) : state_(wanted ? PyEval_SaveThread() : nullptr) {}
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
-  // When the interpreter ends, it ends the other threads that ask for its lock by unwinding their stacks, which a C++
-  // destructor does not survive. Such a thread stays here, and goes with the process.
-  ~Unlocked() {
-    if (!state_) return;
-    try {
-      PyEval_RestoreThread(state_);
-    } catch (abi::__forced_unwind&) {
-      for (;;) ::pause();
-    }
-  }
-
- private:
-  PyThreadState* state_;
-};
 
 /// The same call by a function in Python.
 nb::object run_by(const nb::object& function, const Call& call) {
@@ -156,6 +133,21 @@ void check_output(const Tensor& tensor) {
                   "give an array whose elements have memory of their own");
 }
 
+/// Bytes without a meaning here go to an output of the same meaning alone.
+void check_meaning(const Call& call, const Operands& operands, const View& result, const Tensor& output) {
+  if (!operands.opaque() && !output.opaque) return;
+  PyObject* const from = call.arrays[0];
+  const auto is_numpy = [](PyObject* array) { return kind_of(array).family == Family::numpy; };
+  if (is_numpy(from) && is_numpy(call.out) && same_numpy_dtype(from, call.out)) return;
+  const auto dtype = [](PyObject* array) {
+    const nb::object text = nb::steal(PyObject_Str(nb::object(nb::borrow(array).attr("dtype")).ptr()));
+    return std::string(text_of(text.ptr(), "a dtype"));
+  };
+  const std::string given = operands.opaque() ? dtype(from) : std::string(name(result.dtype));
+  throw Error(Errc::dtype, "the result is of dtype " + given + ", out= is of " + dtype(call.out),
+              "give an array of the same dtype");
+}
+
 /// An output that the caller gives. What cannot be written in place gets the elements of a new array.
 nb::object run_into_given(const Call& call, Asked& asked, const Operands& operands) {
   const nb::object out = nb::borrow(call.out);
@@ -164,6 +156,7 @@ nb::object run_into_given(const Call& call, Asked& asked, const Operands& operan
   if (!given) return run_by(torch_dispatch(), call);
   const Tensor& tensor = *given;
   check_output(tensor);
+  check_meaning(call, operands, result, tensor);
   const bool in_place = !tensor.is_copy();
   try {
     if (in_place) {

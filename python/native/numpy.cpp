@@ -184,6 +184,13 @@ void* numpy_data(PyObject* array) {
   return PyArray_DATA(as_array(array));
 }
 
+bool same_numpy_dtype(PyObject* a, PyObject* b) {
+  const auto native = [](PyObject* array) {
+    return nb::steal(reinterpret_cast<PyObject*>(native_descr(PyArray_DESCR(as_array(array)))));
+  };
+  return native(a).equal(native(b));
+}
+
 nb::object as_scalar_if_0d(nb::object array) {
   return nb::steal(PyArray_Return(as_array(array.release().ptr())));
 }

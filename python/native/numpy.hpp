@@ -21,6 +21,9 @@ nb::object new_numpy(Dtype dtype, const Dims& shape, PyObject* like);
 /// Where its elements begin.
 void* numpy_data(PyObject* array);
 
+/// Whether two arrays of NumPy have the same dtype, in any byte order.
+bool same_numpy_dtype(PyObject* a, PyObject* b);
+
 /// As NumPy's own functions give a result: an array without axes as a scalar.
 nb::object as_scalar_if_0d(nb::object array);
 

@@ -55,10 +55,12 @@ Operands::Operands(const Call& call) {
   std::vector<Tensor> tensors;
   tensors.reserve(call.arrays.size());
   for (PyObject* const array : call.arrays) tensors.push_back(tensor_of(array, kind_of(array)));
-  for (std::size_t i = 0; i < tensors.size(); ++i)
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    opaque_ = opaque_ || tensors[i].opaque;
     if (tensors[i].opaque && !is_move(call.name))
       throw_type_error("%s needs numbers: arrays of dtype %S can only be moved", std::string(call.name).c_str(),
                        nb::borrow(call.arrays[i]).attr("dtype").ptr());
+  }
   place_ = place_of(tensors[0]);
   if (!is_none(call.stream)) stream_handle(call.stream);  // refused on the host too, where it is of no use
   if (place_.device_type != kDLCPU) choose_queue(call);

@@ -44,6 +44,8 @@ class Operands {
   explicit Operands(const Call& call);
 
   bool on_host() const { return !device_; }
+  /// Whether elements of one are bytes without a meaning here.
+  bool opaque() const { return opaque_; }
   DLDevice place() const { return place_; }
   /// The one that holds them; none where that is the host.
   const Device& device() const { return device_; }
@@ -70,6 +72,7 @@ class Operands {
 
   std::vector<Operand> operands_;
   std::vector<nb::object> copies_;  ///< that stand in for the caller's arrays
+  bool opaque_ = false;
   DLDevice place_ = {kDLCPU, 0};
   Device device_;
   Queue queue_;

@@ -64,8 +64,35 @@ def test_what_does_not_go_is_refused():
     for call in (lambda: array.reshape((4, 2)), lambda: xp.squeeze(array, 0), lambda: xp.broadcast_to(array, (2, 4))):
         with pytest.raises(ValueError):
             call()
-    with pytest.raises(IndexError):
-        xp.expand_dims(array, axis=4)
+    for call in (lambda: xp.expand_dims(array, axis=4), lambda: xp.concat([array, array], axis=2),
+                 lambda: xp.squeeze(array, 2), lambda: xp.moveaxis(array, -3, 0), lambda: xp.moveaxis(array, 0, 2),
+                 lambda: xp.matrix_transpose(array[0])):
+        with pytest.raises(IndexError, match="ax"):
+            call()
+
+
+def test_what_cannot_be_joined_is_refused():
+    array = axisloom.Array(small(2, 3))
+    with pytest.raises(ValueError, match="no arrays"):
+        xp.concat([])
+    with pytest.raises(TypeError, match="dtypes f32, f64 .* astype"):
+        xp.concat([array, array.astype("f64")])
+    with pytest.raises(ValueError, match=r"shapes \(2, 3\), \(2, 2\) do not go together along axis 0"):
+        xp.concat([array, array[:, :2]])
+    assert xp.concat([array, array[:, :2]], axis=-1).shape == (2, 5)
+
+
+def test_asarray():
+    swapped = small(3).astype(">f4")
+    np.testing.assert_array_equal(xp.asarray(swapped).numpy(), swapped)
+    assert xp.asarray([1, 2], dtype="f32").dtype == "f32"
+    source = small(2)
+    xp.asarray(source).numpy()[0] = -1
+    assert source[0] == -1
+    xp.asarray(source, copy=True).numpy()[0] = -2
+    assert source[0] == -1
+    with pytest.raises(TypeError, match="is of numbers or bools"):
+        xp.asarray(np.zeros(2, "M8[D]"))
 
 
 def test_einops_pack():

@@ -23,8 +23,8 @@ def counted(*shape, dtype="f4"):
 
 KEYS = (
     1, -1, (), ..., None, (1, 2), (0, -1, 3), np.int8(1), (np.array(1), 0),
-    slice(None), slice(1, None), slice(None, None, -1), slice(5, 1, -2), slice(2, 2), slice(-100, 100), slice(1, 2, 10**18),
-    (slice(None), 1), (..., 1), (1, ..., 2), (..., slice(None, None, -2)), (None, ..., None), (slice(0, 0), 2),
+    slice(None), slice(1, None), slice(None, None, -1), slice(5, 1, -2), slice(2, 2), slice(-100, 100),
+    slice(1, 2, 10**18), (slice(None), 1), (..., 1), (1, ..., 2), (..., slice(None, None, -2)), (None, ..., None), (slice(0, 0), 2),
     (slice(None, None, -1), None, slice(1, 3), 2), (slice(None), slice(None), slice(None), ...), (0, 0, 0, None),
 )
 
@@ -56,7 +56,7 @@ def keys_of(draw, shape):
     items = [draw(number) for number in numbers[: draw(st.integers(0, len(shape)))]]
     if draw(st.booleans()):
         at = draw(st.integers(0, len(items)))
-        items = [*items[:at], ..., *[draw(number) for number in numbers[at + len(shape) - len(items) :]]] if items else [...]
+        items[at:] = [..., *[draw(number) for number in numbers[at + len(shape) - len(items) :]]]
     for _ in range(draw(st.integers(0, 2))):
         items.insert(draw(st.integers(0, len(items))), None)
     return tuple(items)
@@ -70,6 +70,18 @@ def test_parts_of_parts_are_what_numpy_has(shape_and_keys):
     for key in keys:
         part, wanted = part[key], np.asarray(wanted[key])
     np.testing.assert_array_equal(part.numpy(), wanted)
+
+
+@given(shapes_and_keys())
+def test_parts_of_parts_are_written_as_numpy_writes_them(shape_and_keys):
+    shape, keys = shape_and_keys
+    wanted, array = counted(*shape), Array(counted(*shape))
+    to, part = wanted, array
+    for key in keys[:-1]:  # with an ellipsis NumPy gives a view, of one element too
+        to, part = to[key if ... in key else (*key, ...)], part[key]
+    values = np.arange(2.0, 2 + to[keys[-1]].shape[-1]) if np.ndim(to[keys[-1]]) else 9
+    to[keys[-1]], part[keys[-1]] = values, values
+    np.testing.assert_array_equal(array.numpy(), wanted)
 
 
 def test_a_part_is_in_the_same_memory():
@@ -135,7 +147,9 @@ def test_an_array_is_iterated_over(device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("value", (7, -2.5, [1, 2, 3, 4], counted(4), counted(3, 1, dtype="i8"), counted(3, 4, dtype=">f8")))
+@pytest.mark.parametrize(
+    "value", (7, -2.5, [1, 2, 3, 4], counted(4), counted(3, 1, dtype="i8"), counted(3, 4, dtype=">f8"))
+)
 def test_a_part_is_written_to(device, value):
     wanted, array = counted(2, 3, 4), Array(counted(2, 3, 4), device)
     wanted[1, ::-1], array[1, ::-1] = value, value
@@ -237,12 +251,14 @@ def test_a_complex_number_is_no_float():
 def test_astype_is_numpys(dtype, target):
     source = np.array([0, 1, 2, 3, 100, 120], dtype)[::2]
     made = Array(source).astype(np.dtype(target).name).numpy()
-    assert made.dtype == np.dtype(target)
+    assert made.dtype == np.dtype(target) and made.flags.c_contiguous and made.flags.writeable
     np.testing.assert_array_equal(made, source.astype(target))
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("dtype, target", (("f4", "f8"), ("f8", "f4"), ("f2", "f4"), ("f8", "f2"), ("i8", "f4"), ("i4", "i1")))
+@pytest.mark.parametrize(
+    "dtype, target", (("f4", "f8"), ("f8", "f4"), ("f2", "f4"), ("f8", "f2"), ("i8", "f4"), ("i4", "i1"))
+)
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
 def test_astype_keeps_what_is_special(device, dtype, target):
     values = [-0.0, np.inf, -np.inf, np.nan, 1e30, 1 / 3] if dtype[0] == "f" else [-1, 1 << 30, 300, (1 << 24) + 1, 0]
@@ -279,6 +295,19 @@ def test_bfloat16_is_a_dtype_to_convert_to():
     assert array.astype("bf16").dtype == "bf16"
     for back in ("f32", "i32"):
         np.testing.assert_array_equal(array.astype("bf16").astype(back).numpy(), array.numpy())
+
+
+def test_numpy_reads_bfloat16():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    array = Array(counted(3)).astype("bf16")
+    assert np.asarray(array).dtype == ml_dtypes.bfloat16 and np.asarray(array, "f4").dtype == np.float32
+    np.testing.assert_array_equal(np.asarray(array, "f4"), counted(3))
+    np.asarray(array)[0] = 7
+    assert array[0].item() == 7
+    np.array(array)[0] = 8
+    assert array[0].item() == 7
+    with pytest.raises(BufferError, match="bf16"):
+        memoryview(array)
 
 
 def test_functions_convert_arrays():

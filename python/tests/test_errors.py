@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import gc
 import sys
 import weakref
@@ -247,7 +248,9 @@ def test_an_array_keeps_no_elements_without_a_dtype(dtype):
 
 
 @pytest.mark.parametrize("thing", (None, {1, 2}, {}, (i for i in range(3)), [None, 1], [2**70], object()), ids=type)
-@pytest.mark.parametrize("call", (axisloom.sum, axisloom.norm, axisloom.Array, lambda x: axisloom.rearrange(x, "a -> a")))
+@pytest.mark.parametrize(
+    "call", (axisloom.sum, axisloom.norm, axisloom.Array, lambda x: axisloom.rearrange(x, "a -> a"))
+)
 def test_what_is_no_array_is_named(thing, call):
     with pytest.raises(TypeError, match=f"{type(thing).__name__} is no array of numbers"):
         call(thing)
@@ -259,8 +262,16 @@ def test_what_is_no_array_is_named(thing, call):
         (TypeError, "axes=1 is no list of axes", lambda: axisloom.transpose(X, 1)),
         (TypeError, "axes=1 is no list of axes", lambda: axisloom.permute(X, 1)),
         (TypeError, "'float' object cannot", lambda: axisloom.permute(X, (1.0, 0))),
-        (ShapeError, r"dot of the shapes \(2, 3\) and \(1, 2, 3\): axis 1 .* length 3, axis 1 .* 2", lambda: axisloom.dot(X, X[None])),
-        (ShapeError, r"tensordot of the shapes .*: axis 0 of one has the length 2, axis 0 of the other 3", lambda: axisloom.tensordot(X, X.T)),
+        (
+            ShapeError,
+            r"dot of the shapes \(2, 3\) and \(1, 2, 3\): axis 1 .* length 3, axis 1 .* 2",
+            lambda: axisloom.dot(X, X[None]),
+        ),
+        (
+            ShapeError,
+            "tensordot of the shapes .*: axis 0 of one has the length 2, axis 0 of the other 3",
+            lambda: axisloom.tensordot(X, X.T),
+        ),
         (ShapeError, r"one shape, not \(2, 3\), \(3, 2\)", lambda: axisloom.rearrange([X, X, X.T], "n a b -> a b n")),
         (TypeError, "argmax gives int64", lambda: axisloom.argmax(X, axis=0, out=np.zeros(3))),
         (TypeError, "argmin gives int64", lambda: axisloom.argmin(X, axis=0, out=np.zeros(3, "u8"))),
@@ -284,12 +295,65 @@ def test_what_numpy_takes_is_taken():
     np.testing.assert_array_equal(axisloom.einsum(b"ij->j", X), X.sum(0))
     assert [piece.shape for piece in axisloom.unpack(X, np.array([[1], [2]]), "a *")] == [(2, 1), (2, 2)]
     assert axisloom.unpack(X, (), "a *") == []
+    for initial in (np.float32(2), np.full((1, 1), 2), axisloom.Array([2.0])):
+        assert axisloom.max(X, initial=initial) == 2
     out = np.zeros(3, "i4")
     assert axisloom.argmax(X, axis=0, out=out) is out
     for shape in ((3, 2), [3, 2], np.array([3, 2]), (np.int64(3), -1)):
         assert axisloom.Array(X).reshape(shape).shape == axisloom.Array(X).reshape(*shape).shape == (3, 2)
     assert axisloom.Array(X).reshape(np.int64(6)).shape == axisloom.Array(X).reshape(-1).shape == (6,)
     assert axisloom.Array(X[:1, :1]).reshape(()).shape == axisloom.Array(X[:1, :1]).reshape().shape == ()
+
+
+@pytest.mark.parametrize(
+    "source, out",
+    (
+        ("M8[Y]", "M8[D]"),
+        ("M8[D]", "i8"),
+        ("u8", "M8[D]"),
+        ("f8", "M8[D]"),
+        ("U1", "u4"),
+        ("S1", "u1"),
+        ([("a", "i4"), ("b", "i4")], [("x", "f4"), ("y", "f4")]),
+        ([("a", "i4"), ("b", "i4")], "u8"),
+    ),
+    ids=str,
+)
+def test_dates_text_and_records_are_moved_into_their_own_dtype(source, out):
+    """Bytes would mean something else there."""
+    x, into = np.ones((2, 3), source), np.zeros((3, 2), out)
+    before = into.copy()
+    with pytest.raises(TypeError, match="out= is of"):
+        axisloom.transpose(x, out=into)
+    np.testing.assert_array_equal(into, before)
+    for same in (x.T.copy(), np.zeros((3, 2), x.dtype if x.dtype.names else x.dtype.newbyteorder())):
+        assert axisloom.transpose(x, out=same) is same
+        np.testing.assert_array_equal(same, x.T)
+
+
+@pytest.mark.parametrize("dtype", ("M8[D]", "U3", [("a", "i8")]), ids=str)
+@pytest.mark.parametrize("call", (axisloom.sum, axisloom.max, axisloom.argmax, axisloom.any))
+def test_no_reduction_is_written_to_what_is_no_number(dtype, call):
+    with pytest.raises(TypeError):
+        call(X, axis=0, out=np.zeros(3, dtype))
+
+
+@pytest.mark.parametrize("dtype", ("U3", object, "V3", "f4"))
+def test_packed_arrays_may_be_large_and_of_any_dtype(dtype):
+    arrays = [np.zeros(n, dtype) for n in (100_000, 200_000)]
+    packed, shapes = axisloom.pack(arrays, "*")
+    assert packed.dtype == np.dtype(dtype) and packed.shape == (300_000,) and shapes == [(100_000,), (200_000,)]
+
+
+def test_what_is_like_an_array_is_reduced_by_a_function():
+    for one in (array.array("i", [1, 2]), memoryview(b"\x01\x02"), range(1, 3)):
+        assert axisloom.reduce(one, "a -> ", np.sum) == 3
+    assert axisloom.reduce(3, "-> ", lambda x, axes: x) == 3
+
+
+def test_an_array_has_no_norm_that_needs_operators():
+    with pytest.raises(UnsupportedError, match="Array has none; use 1, 2 or inf"):
+        axisloom.norm(axisloom.Array(X), 3, axis=0)
 
 
 def test_an_array_can_be_watched():

@@ -1,5 +1,6 @@
 """How calls go with threads, processes and signals."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -39,8 +40,9 @@ def test_threads_share_what_is_remembered():
     assert not faults
 
 
-def test_others_run_while_a_large_array_moves():
-    array, out = np.ones((2048, 2048)), np.empty((2048, 2048))
+@contextlib.contextmanager
+def counted():
+    """The steps of another thread, which runs where the lock is given up: nobody is made to."""
     steps, done = [], threading.Event()
 
     def count():
@@ -49,18 +51,36 @@ def test_others_run_while_a_large_array_moves():
             time.sleep(0)
 
     before = sys.getswitchinterval()
-    sys.setswitchinterval(100)  # nobody is made to give the lock up
+    sys.setswitchinterval(100)
     thread = threading.Thread(target=count)
     try:
         thread.start()
-        met = len(steps)
-        for _ in range(20):
-            axisloom.rearrange(array, "a b -> b a", out=out)
-        assert len(steps) > met
+        yield steps
     finally:
         done.set()
         sys.setswitchinterval(before)
         thread.join()
+
+
+def test_others_run_while_a_large_array_moves():
+    array, out = np.ones((2048, 2048)), np.empty((2048, 2048))
+    with counted() as steps:
+        met = len(steps)
+        for _ in range(20):
+            axisloom.rearrange(array, "a b -> b a", out=out)
+        assert len(steps) > met
+
+
+@pytest.mark.parametrize("device", [d["device"] for d in axisloom.devices() if d["device"] != "host"])
+def test_others_run_while_an_array_is_taken_to_a_device_and_back(device):
+    here = axisloom.Array(np.ones((2048, 2048)))
+    there = here.to(device)
+    for take in (lambda: here.to(device), there.numpy):
+        with counted() as steps:
+            met = len(steps)
+            for _ in range(10):
+                take()
+            assert len(steps) > met
 
 
 def test_a_child_after_a_fork_computes():

@@ -23,6 +23,7 @@ def test_dtype(dtype):
 def test_where_initial_and_out():
     assert_close(ax.sum(X, where=X > 3, initial=2.5), X[X > 3].sum() + 2.5)
     assert_close(ax.sum(X, where=np.arange(4) > 1), X[..., 2:].sum())
+    assert_close(ax.max(X, initial=torch.tensor(100.0)), torch.tensor(100.0))
     out = torch.zeros(2)
     assert ax.sum(X, axis=(1, 2), out=out) is out
     assert_close(out, X.sum((1, 2)))
