@@ -202,7 +202,7 @@ AXL_INLINE axl_vector<T, N, true> axl_reversed(const axl_vector<T, N, true>& x, 
 // ---- scalars that stay scalars: GCC puts neighbours that are stored side by side together to vectors, piece by piece
 template <class T>
 AXL_INLINE T axl_by_itself(T x) {
-  if constexpr (std::is_integral_v<T>) asm volatile("" : "+r"(x) : : "memory");
+  if constexpr (std::is_integral_v<T> || std::is_pointer_v<T>) asm volatile("" : "+r"(x) : : "memory");
   return x;
 }
 

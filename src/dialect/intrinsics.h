@@ -17,6 +17,12 @@
 #define AXL_LOG_ARGUMENT
 #define AXL_READ(a, i, bytes, align) ((a##_p + a##_o) + (i))
 #define AXL_WRITE(b, i, bytes, align) ((b##_p + b##_o) + (i))
+#define PASS_BASED(a) a##_p + a##_o, 0
+#define START(T) const GLOBAL T*
+#define start_at(a, i) ((a##_p + a##_o) + (i))
+#define load_from(a, start, i) ((start)[i])
+#define load_loose_from(P, a, start, i) AXL_GET_LOOSE(P, sizeof(*a##_p), (start) + (i))
+#define load_first_from(P, a, start, i, count) axl_get_first<P>((start) + (i), count)
 #define AXL_LOCAL_SPILL
 #define AXL_LOCAL_BOUNDS(T, name, byte_offset, count)
 #define AXL_LOCAL_REF_TAIL(name)

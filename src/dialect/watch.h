@@ -58,6 +58,13 @@ INLINE axl_local_bounds axl_local_part(const u32 element, const i64 byte_offset,
 #define AXL_BUFFER_TAIL(a) , const i64 a##_n
 #define AXL_REF_TAIL(a) , const axl_bounds a##_n
 #define AXL_PASS_TAIL(a) , axl_bounds_of(a##_n, axl_log)
+// Bounds count from where the buffer begins.
+#define PASS_BASED(a) PASS(a)
+#define START(T) i64
+#define start_at(a, i) ((i64)(i))
+#define load_from(a, start, i) load(a, (start) + (i))
+#define load_loose_from(P, a, start, i) load_loose(P, a, (start) + (i))
+#define load_first_from(P, a, start, i, count) load_first(P, a, (start) + (i), count)
 #define AXL_LOG_ARGUMENT GLOBAL u32 *axl_log,
 #define AXL_WATCHED(a, i, bytes, align, kind)                                                                    \
   ((AXL_TYPEOF(a##_p))axl_watch_global(a##_p, axl_bounds_of(a##_n, axl_log), a##_o + (i), sizeof(*a##_p), bytes, \
