@@ -110,10 +110,12 @@ struct axl_vector<T, N, true> {
 };
 
 // Names without a comma, which macros take as one argument.
-#define AXL_NAMED_VECTORS(T)            \
-  typedef axl_vector<T, 4> axl_##T##v4; \
-  typedef axl_vector<T, 8> axl_##T##v8; \
-  typedef axl_vector<T, 16> axl_##T##v16;
+#define AXL_NAMED_VECTORS(T)              \
+  typedef axl_vector<T, 4> axl_##T##v4;   \
+  typedef axl_vector<T, 8> axl_##T##v8;   \
+  typedef axl_vector<T, 16> axl_##T##v16; \
+  typedef axl_vector<T, 32> axl_##T##v32; \
+  typedef axl_vector<T, 64> axl_##T##v64;
 AXL_NAMED_VECTORS(i8)
 AXL_NAMED_VECTORS(u8)
 AXL_NAMED_VECTORS(i16)
@@ -168,26 +170,63 @@ AXL_INLINE axl_vector<T, N, true> axl_select(const axl_vector<C, N, true>& condi
   return {axl_select(condition.low, a.low, b.low), axl_select(condition.high, a.high, b.high)};
 }
 
-// ---- what compares with its like the other way round, where `turn` holds
+// ---- x > y ? x : y and x < y ? x : y, in one step where the processor has one: not by way of a condition, by which GCC
+// does not see it. Of floats the instruction does just that, y where one is no number; GCC does not take it for vectors.
+#if defined(__AVX512VL__)
+#define AXL_REGISTERS "v"
+#else
+#define AXL_REGISTERS "x"
+#endif
+#if defined(__AVX__)
+#define AXL_CHOSEN(instruction) asm(instruction " %1, %0, %0" : "+" AXL_REGISTERS(x.v) : AXL_REGISTERS(y.v))
+#endif
+template <int Sign, class T>
+AXL_INLINE T axl_chosen(const T x, const T y) {
+  return (Sign > 0 ? x > y : x < y) ? x : y;
+}
+template <int Sign, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_chosen(axl_vector<T, N, false> x, const axl_vector<T, N, false>& y) {
+#if defined(__AVX__)
+  if constexpr (std::is_same_v<T, f32> && Sign > 0) AXL_CHOSEN("vmaxps");
+  else if constexpr (std::is_same_v<T, f32>) AXL_CHOSEN("vminps");
+  else if constexpr (std::is_same_v<T, f64> && Sign > 0) AXL_CHOSEN("vmaxpd");
+  else if constexpr (std::is_same_v<T, f64>) AXL_CHOSEN("vminpd");
+  else
+#endif
+  if constexpr (Sign > 0) x.v = x.v > y.v ? x.v : y.v;
+  else x.v = x.v < y.v ? x.v : y.v;
+  return x;
+}
+template <int Sign, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_chosen(const axl_vector<T, N, true>& x, const axl_vector<T, N, true>& y) {
+  return {axl_chosen<Sign>(x.low, y.low), axl_chosen<Sign>(x.high, y.high)};
+}
+
+// ---- what compares with its like the other way round, where `turn` holds, and signed integers as unsigned ones do, where
+// `top` does
 template <class T>
-AXL_INLINE T axl_reversed(const T x, const bool turn) {
-  return T(x ^ T(turn ? ~T(0) : T(0)));
+AXL_INLINE T axl_turned_bits(const bool turn, const bool top) {
+  return T((turn ? ~u64(0) : 0) ^ (top ? u64(1) << (8 * sizeof(T) - 1) : 0));
 }
-AXL_INLINE f32 axl_reversed(const f32 x, const bool turn) {
-  return axl_bits<f32>(axl_bits<u32>(x) ^ (turn ? 0x80000000u : 0u));
+template <class T>
+AXL_INLINE T axl_reversed(const T x, const bool turn, const bool top) {
+  return T(x ^ axl_turned_bits<T>(turn, top));
 }
-AXL_INLINE f64 axl_reversed(const f64 x, const bool turn) {
-  return axl_bits<f64>(axl_bits<u64>(x) ^ (turn ? u64(1) << 63 : 0u));
+AXL_INLINE f32 axl_reversed(const f32 x, const bool turn, bool) {
+  return axl_bits<f32>(axl_bits<u32>(x) ^ axl_turned_bits<u32>(false, turn));
+}
+AXL_INLINE f64 axl_reversed(const f64 x, const bool turn, bool) {
+  return axl_bits<f64>(axl_bits<u64>(x) ^ axl_turned_bits<u64>(false, turn));
 }
 template <class T, int N>
-AXL_INLINE axl_vector<T, N, false> axl_reversed(const axl_vector<T, N, false> x, const bool turn) {
+AXL_INLINE axl_vector<T, N, false> axl_reversed(const axl_vector<T, N, false> x, const bool turn, const bool top) {
   axl_vector<T, N, false> reversed;
   if constexpr (std::is_floating_point_v<T>) {
     typedef std::conditional_t<sizeof(T) == 4, u32, u64> Word;
     typedef axl_vector<Word, N, false> Words;
-    reversed = axl_bits<axl_vector<T, N, false>>(axl_bits<Words>(x) ^ Words(turn ? Word(1) << (8 * sizeof(T) - 1) : 0));
+    reversed = axl_bits<axl_vector<T, N, false>>(axl_bits<Words>(x) ^ Words(axl_turned_bits<Word>(false, turn)));
   } else {
-    reversed = x ^ axl_vector<T, N, false>(T(turn ? ~T(0) : T(0)));
+    reversed = x ^ axl_vector<T, N, false>(axl_turned_bits<T>(turn, top));
   }
 #if defined(__x86_64__) && !defined(__clang__)
   asm("" : "+v"(reversed.v));  // GCC would reverse it anew from memory wherever it is used
@@ -195,8 +234,8 @@ AXL_INLINE axl_vector<T, N, false> axl_reversed(const axl_vector<T, N, false> x,
   return reversed;
 }
 template <class T, int N>
-AXL_INLINE axl_vector<T, N, true> axl_reversed(const axl_vector<T, N, true>& x, const bool turn) {
-  return {axl_reversed(x.low, turn), axl_reversed(x.high, turn)};
+AXL_INLINE axl_vector<T, N, true> axl_reversed(const axl_vector<T, N, true>& x, const bool turn, const bool top) {
+  return {axl_reversed(x.low, turn, top), axl_reversed(x.high, turn, top)};
 }
 
 // ---- scalars that stay scalars: GCC puts neighbours that are stored side by side together to vectors, piece by piece
@@ -241,6 +280,8 @@ AXL_WIDENED(long long, i32, 4, i64, __builtin_ia32_pmovsxdq256)
 #if AXL_REGISTER == 64
 #undef AXL_CAN_WIDEN
 #define AXL_CAN_WIDEN 64
+AXL_WIDENED(short, u8, 32, u16, __builtin_ia32_pmovzxbw512_mask, , Result{}, -1)
+AXL_WIDENED(short, i8, 32, i16, __builtin_ia32_pmovsxbw512_mask, , Result{}, -1)
 AXL_WIDENED(int, u16, 16, u32, __builtin_ia32_pmovzxwd512_mask, , Result{}, -1)
 AXL_WIDENED(int, i16, 16, i32, __builtin_ia32_pmovsxwd512_mask, , Result{}, -1)
 AXL_WIDENED(long long, u32, 8, u64, __builtin_ia32_pmovzxdq512_mask, , Result{}, -1)
@@ -248,6 +289,17 @@ AXL_WIDENED(long long, i32, 8, i64, __builtin_ia32_pmovsxdq512_mask, , Result{},
 #endif
 #else
 #define AXL_CAN_WIDEN 0
+#endif
+
+// Likewise eight numbers that become doubles: GCC would convert four at a time.
+#if AXL_CAN_WIDEN == 64
+AXL_INLINE axl_vector<f64, 8> axl_doubles(const axl_vector<f32, 8> x) {
+  const int by_default = 4;  // no rounding, and no exceptions but as always
+  return axl_vector<f64, 8>::of(__builtin_ia32_cvtps2pd512_mask(x.v, axl_vector<f64, 8>::native{}, -1, by_default));
+}
+AXL_INLINE axl_vector<f64, 8> axl_doubles(const axl_vector<i32, 8> x) {
+  return axl_vector<f64, 8>::of(__builtin_ia32_cvtdq2pd512_mask(x.v, axl_vector<f64, 8>::native{}, -1));
+}
 #endif
 
 template <class To, class From, int N>
@@ -261,11 +313,13 @@ AXL_INLINE axl_vector<To, N> axl_convert(const axl_vector<From, N>& x) {
   } else if constexpr (N * sizeof(To) > AXL_REGISTER) {
     return {axl_convert<To>(axl_low(x)), axl_convert<To>(axl_high(x))};
   } else if constexpr (N * sizeof(From) > AXL_REGISTER) {
-    const auto low = axl_convert<To>(axl_low(x)), high = axl_convert<To>(axl_high(x));
-    axl_vector<To, N> both;
-    __builtin_memcpy(&both, &low, sizeof low);
-    __builtin_memcpy(reinterpret_cast<u8*>(&both) + sizeof low, &high, sizeof high);
-    return both;
+    // Not by way of memory: a load waits long for two stores.
+    return axl_lanes_from<0, 1>(axl_convert<To>(axl_low(x)), axl_convert<To>(axl_high(x)),
+                                std::make_integer_sequence<int, N>());
+#if AXL_CAN_WIDEN == 64
+  } else if constexpr (std::is_same_v<To, f64> && N == 8 && (std::is_same_v<From, f32> || std::is_same_v<From, i32>)) {
+    return axl_doubles(x);
+#endif
 #if AXL_CAN_WIDEN
   } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> && sizeof(To) == 2 * sizeof(From) &&
                        (N * sizeof(To) == 32 || N * sizeof(To) == AXL_CAN_WIDEN)) {
@@ -548,11 +602,6 @@ AXL_INLINE axl_vector<f32, N> axl_f32_of_f16(const axl_vector<u16, N, Wide>& bit
 
 // ---- x + y and x - y by the units that multiply, to the last bit: some processors, AMD's Zen among them, add in others,
 // and do both at a time. The compiler must not know that what it multiplies by is one.
-#if defined(__AVX512VL__)
-#define AXL_REGISTERS "v"
-#else
-#define AXL_REGISTERS "x"
-#endif
 #if defined(__FMA__)
 #define AXL_FUSED(instruction) \
   asm(instruction " %2, %1, %0" : "+" AXL_REGISTERS(x.v) : AXL_REGISTERS(y.v), AXL_REGISTERS(one.v))
