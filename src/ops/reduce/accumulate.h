@@ -21,7 +21,7 @@ CONSTANT(MAPPING, one_of(IDENTITY SQUARE MAGNITUDE NONZERO))  // of an element b
 // How values are taken: added, added with corrections, multiplied, the one preferred, and its place.
 CONSTANT(ACCUMULATION, one_of(TOTAL COMPENSATED PRODUCT EXTREME PLACE))
 SETTING(SMALLEST, flag)                        // smaller values are preferred, else larger
-SETTING(UNSIGNED, flag)                        // signed VALUE has the bits of unsigned numbers, and is compared like them
+SETTING(UNSIGNED, flag)                        // signed VALUE has the bits of an unsigned number, and compares like it
 SETTING(SIGNLESS, flag)                        // elements are bits of floats, whose signs do not count
 // What is stored: the value, divided by the count, its root, its place, whether it is not zero, or the accumulator.
 SETTING(FINISH, one_of(FINISH_VALUE FINISH_MEAN FINISH_ROOT FINISH_PLACE FINISH_TRUTH FINISH_ACCUMULATOR))
