@@ -22,6 +22,7 @@ REGISTER = {"v3": "%ymm", "v4": "%zmm"}
 ON_STACK = r"^vmov.*(%[xyz]mm.*\((%rsp|%rbp)|\((%rsp|%rbp).*%[xyz]mm)"
 MULTIPLY_ADD = r"vfn?m(add|sub)\S* "
 ADD = r"v(p?add|sub)\S* "
+GREATER = r"vp?max\S* "
 TWO_SUM = r"v(add|sub|fn?madd)\S* "  # seven: four by the units that add, three by those that multiply
 
 # Kernels, and how many of which instructions on whole registers the inner loop with most of them has at least, at v3 and v4.
@@ -31,7 +32,10 @@ LOOPS = [
     (r"matmul_gemv_cpu_\w*_REAL_F(32_1|64_1)", MULTIPLY_ADD, {"v3": 4, "v4": 4}),
     (r"reduce_rows_cpu_\w*_COMPENSATED_\w*_ELEMENT_PARTS_1_\w*_MAPPING_IDENTITY", TWO_SUM, {"v3": 56, "v4": 56}),
     (r"reduce_columns_cpu_\w*_COMPENSATED_\w*_ELEMENT_f32_\w*_ELEMENT_PARTS_1_\w*_MAPPING_IDENTITY", TWO_SUM, {"v3": 56, "v4": 28}),
-    (r"reduce_rows_cpu_\w*_TOTAL_\w*_ELEMENT_u(8|16)_\w*_FORM_CAST_MAPPING_IDENTITY", ADD, {"v3": 32, "v4": 16}),
+    (r"reduce_rows_cpu_\w*_EXTREME_\w*_ELEMENT_(f32|f64|i8|i16|i32)_\w*_MAPPING_IDENTITY", GREATER, {"v3": 8, "v4": 4}),
+    (r"reduce_columns_cpu_\w*_EXTREME_\w*_ELEMENT_(f32|f64|i8|i16|i32)_\w*_MAPPING_IDENTITY", GREATER, {"v3": 4, "v4": 4}),
+    (r"reduce_rows_cpu_\w*_PLACE_\w*_ELEMENT_(f32|i8|i16|i32)_\w*_MAPPING_IDENTITY", GREATER, {"v3": 4, "v4": 4}),
+    (r"reduce_rows_cpu_\w*_TOTAL_\w*_ELEMENT_u(8|16)_\w*_FORM_CAST_MAPPING_IDENTITY", ADD, {"v3": 24, "v4": 12}),
 ]
 # Moves that store whole lines past the cache where they are told to.
 STREAMS = [rf"rearrange_{kernel}_kernel_(?!\w*_ELEMENT_BYTES_16_)" for kernel in ("block", "slab", "rows_cpu", "runs", "interleave_cpu")]

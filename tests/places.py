@@ -38,7 +38,7 @@ PLACES = [
     "src/core/dtype.cpp",          # the table: name, size, kind, format
     "src/dialect/convert.h",       # its conversions to and from f32
     "src/dialect/host_dots.h",     # its products on the host
-    "src/dialect/host_vectors.h",  # the same of the host's vectors, by the names of the dialect
+    "src/dialect/host_conversions.h",  # the same of the host's vectors, by the names of the dialect
     "src/dialect/on_host.h",
     "src/dialect/opencl_vectors.h",  # and of OpenCL's
     "src/ops/forms.h",             # which of them a kernel's constant stands for

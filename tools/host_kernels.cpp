@@ -35,7 +35,8 @@ std::vector<Line> read_list(const std::string& path) {
 
 /// Whether a line begins a header that is there once for all kernels.
 bool is_shared(std::string_view line) {
-  constexpr std::string_view headers[] = {"host_types.h", "host_items.h", "host_vectors.h", "packets.h", "makers.h"};
+  constexpr std::string_view headers[] = {"host_types.h",       "host_items.h", "host_vectors.h",
+                                          "host_conversions.h", "packets.h",    "makers.h"};
   return std::ranges::any_of(headers, [&](std::string_view header) { return line.find(header) != line.npos; });
 }
 

@@ -24,17 +24,18 @@ COLD = re.compile(r"(rearrange/plain|rearrange/swap|reduce/scalar|reduce/fold|re
                   r"|einsum/map)\.kernel \w+ 1 ")
 
 # Kernels that are faster, for the levels beyond the baseline: of moves and products all of them, of reductions those of
-# common recipes. Sums, extremes and their places of all numbers, norms of floats, and what is counted.
+# common recipes. Sums, extremes and their places of all numbers, norms of common ones, what is counted, and products of the
+# commonest numbers.
 HOT = re.compile(r"(rearrange/(plain|block|slab|rows_cpu|interleave_cpu|runs)|matmul/(pack|packed|direct|gemv_cpu)|einsum/map"
                  r"|reduce/(rows|columns)_cpu)\.kernel \w+ 1 ")
 COMMON = [  # how values are taken, how they are mapped before, and of which elements
     ("COMPENSATED IDENTITY", "f32 f64 u16"),
-    ("COMPENSATED SQUARE", "f32 f64 u16"),
-    ("EXTREME IDENTITY", "f32 f64 u16 i8 u8 i16 i32 u32 i64 u64"),
-    ("PLACE IDENTITY", "f32 f64 u16 u8 i32 i64"),
-    ("TOTAL IDENTITY", "u8 i8 u16 i16 u32 i32 u64 i64"),
-    ("EXTREME NONZERO", "f32 u8"),
-    ("TOTAL NONZERO", "f32 u8"),
+    ("COMPENSATED SQUARE", "f32 f64 u8 u16 i32 i64"),
+    ("EXTREME IDENTITY", "f32 f64 u16 i8 i16 i32 i64"),
+    ("PLACE IDENTITY", "f32 f64 u16 i8 u8 i16 i32 i64"),
+    ("TOTAL IDENTITY", "u8 i8 u16 i16 u32 i32 i64"),
+    ("TOTAL NONZERO", "u8 u16 u32 u64"),
+    ("PRODUCT IDENTITY", "f32 f64 i32 i64"),
 ]
 
 
@@ -58,8 +59,12 @@ def is_common(name):
     if "MAPPING" not in constants:
         return True
     recipe = constants["ACCUMULATION"] + " " + constants["MAPPING"]
-    complex_extreme = constants["ELEMENT_PARTS"] == "2" and not recipe.startswith("COMPENSATED")
-    return not complex_extreme and any(recipe == common and constants["ELEMENT"] in elements.split()
+    # Number by number complex extremes along runs take little longer, those of columns ten times as long.
+    by_columns = recipe == "PLACE IDENTITY" and "columns_cpu" in name
+    complex_extreme = constants["ELEMENT_PARTS"] == "2" and not (recipe.startswith("COMPENSATED") or by_columns)
+    widened = recipe.startswith("PRODUCT") and constants["VALUE_FLOATS"] == "1" and constants["VALUE"] != constants["ELEMENT"]
+    squared_bool = recipe.endswith("SQUARE") and constants["IN_FORM"] == "FORM_BOOL"
+    return not (complex_extreme or widened or squared_bool) and any(recipe == common and constants["ELEMENT"] in elements.split()
                                        for common, elements in COMMON)
 
 

@@ -110,10 +110,12 @@ struct axl_vector<T, N, true> {
 };
 
 // Names without a comma, which macros take as one argument.
-#define AXL_NAMED_VECTORS(T)            \
-  typedef axl_vector<T, 4> axl_##T##v4; \
-  typedef axl_vector<T, 8> axl_##T##v8; \
-  typedef axl_vector<T, 16> axl_##T##v16;
+#define AXL_NAMED_VECTORS(T)              \
+  typedef axl_vector<T, 4> axl_##T##v4;   \
+  typedef axl_vector<T, 8> axl_##T##v8;   \
+  typedef axl_vector<T, 16> axl_##T##v16; \
+  typedef axl_vector<T, 32> axl_##T##v32; \
+  typedef axl_vector<T, 64> axl_##T##v64;
 AXL_NAMED_VECTORS(i8)
 AXL_NAMED_VECTORS(u8)
 AXL_NAMED_VECTORS(i16)
@@ -168,26 +170,64 @@ AXL_INLINE axl_vector<T, N, true> axl_select(const axl_vector<C, N, true>& condi
   return {axl_select(condition.low, a.low, b.low), axl_select(condition.high, a.high, b.high)};
 }
 
-// ---- what compares with its like the other way round, where `turn` holds
+// ---- x > y ? x : y and x < y ? x : y, in one step where the processor has one: not by way of a condition, by which
+// GCC does not see it. Of floats the instruction does just that, and has y where one is no number; GCC does not take it
+// for vectors.
+#if defined(__AVX512VL__)
+#define AXL_REGISTERS "v"
+#else
+#define AXL_REGISTERS "x"
+#endif
+#if defined(__AVX__)
+#define AXL_CHOSEN(instruction) asm(instruction " %1, %0, %0" : "+" AXL_REGISTERS(x.v) : AXL_REGISTERS(y.v))
+#endif
+template <int Sign, class T>
+AXL_INLINE T axl_chosen(const T x, const T y) {
+  return (Sign > 0 ? x > y : x < y) ? x : y;
+}
+template <int Sign, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_chosen(axl_vector<T, N, false> x, const axl_vector<T, N, false>& y) {
+#if defined(__AVX__)
+  if constexpr (std::is_same_v<T, f32> && Sign > 0) AXL_CHOSEN("vmaxps");
+  else if constexpr (std::is_same_v<T, f32>) AXL_CHOSEN("vminps");
+  else if constexpr (std::is_same_v<T, f64> && Sign > 0) AXL_CHOSEN("vmaxpd");
+  else if constexpr (std::is_same_v<T, f64>) AXL_CHOSEN("vminpd");
+  else
+#endif
+  if constexpr (Sign > 0) x.v = x.v > y.v ? x.v : y.v;
+  else x.v = x.v < y.v ? x.v : y.v;
+  return x;
+}
+template <int Sign, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_chosen(const axl_vector<T, N, true>& x, const axl_vector<T, N, true>& y) {
+  return {axl_chosen<Sign>(x.low, y.low), axl_chosen<Sign>(x.high, y.high)};
+}
+
+// ---- what compares with its like the other way round, where `turn` holds, and signed integers as unsigned ones do,
+// where `top` does
 template <class T>
-AXL_INLINE T axl_reversed(const T x, const bool turn) {
-  return T(x ^ T(turn ? ~T(0) : T(0)));
+AXL_INLINE T axl_turned_bits(const bool turn, const bool top) {
+  return T((turn ? ~u64(0) : 0) ^ (top ? u64(1) << (8 * sizeof(T) - 1) : 0));
 }
-AXL_INLINE f32 axl_reversed(const f32 x, const bool turn) {
-  return axl_bits<f32>(axl_bits<u32>(x) ^ (turn ? 0x80000000u : 0u));
+template <class T>
+AXL_INLINE T axl_reversed(const T x, const bool turn, const bool top) {
+  return T(x ^ axl_turned_bits<T>(turn, top));
 }
-AXL_INLINE f64 axl_reversed(const f64 x, const bool turn) {
-  return axl_bits<f64>(axl_bits<u64>(x) ^ (turn ? u64(1) << 63 : 0u));
+AXL_INLINE f32 axl_reversed(const f32 x, const bool turn, bool) {
+  return axl_bits<f32>(axl_bits<u32>(x) ^ axl_turned_bits<u32>(false, turn));
+}
+AXL_INLINE f64 axl_reversed(const f64 x, const bool turn, bool) {
+  return axl_bits<f64>(axl_bits<u64>(x) ^ axl_turned_bits<u64>(false, turn));
 }
 template <class T, int N>
-AXL_INLINE axl_vector<T, N, false> axl_reversed(const axl_vector<T, N, false> x, const bool turn) {
+AXL_INLINE axl_vector<T, N, false> axl_reversed(const axl_vector<T, N, false> x, const bool turn, const bool top) {
   axl_vector<T, N, false> reversed;
   if constexpr (std::is_floating_point_v<T>) {
     typedef std::conditional_t<sizeof(T) == 4, u32, u64> Word;
     typedef axl_vector<Word, N, false> Words;
-    reversed = axl_bits<axl_vector<T, N, false>>(axl_bits<Words>(x) ^ Words(turn ? Word(1) << (8 * sizeof(T) - 1) : 0));
+    reversed = axl_bits<axl_vector<T, N, false>>(axl_bits<Words>(x) ^ Words(axl_turned_bits<Word>(false, turn)));
   } else {
-    reversed = x ^ axl_vector<T, N, false>(T(turn ? ~T(0) : T(0)));
+    reversed = x ^ axl_vector<T, N, false>(axl_turned_bits<T>(turn, top));
   }
 #if defined(__x86_64__) && !defined(__clang__)
   asm("" : "+v"(reversed.v));  // GCC would reverse it anew from memory wherever it is used
@@ -195,8 +235,8 @@ AXL_INLINE axl_vector<T, N, false> axl_reversed(const axl_vector<T, N, false> x,
   return reversed;
 }
 template <class T, int N>
-AXL_INLINE axl_vector<T, N, true> axl_reversed(const axl_vector<T, N, true>& x, const bool turn) {
-  return {axl_reversed(x.low, turn), axl_reversed(x.high, turn)};
+AXL_INLINE axl_vector<T, N, true> axl_reversed(const axl_vector<T, N, true>& x, const bool turn, const bool top) {
+  return {axl_reversed(x.low, turn, top), axl_reversed(x.high, turn, top)};
 }
 
 // ---- scalars that stay scalars: GCC puts neighbours that are stored side by side together to vectors, piece by piece
@@ -206,80 +246,7 @@ AXL_INLINE T axl_by_itself(T x) {
   return x;
 }
 
-// ---- each lane as another type
-// Integers of twice the size and of half of it, with a sign where the type has one.
-template <class T>
-using axl_wider = std::conditional_t<
-    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 1, i16, std::conditional_t<sizeof(T) == 2, i32, i64>>,
-    std::conditional_t<sizeof(T) == 1, u16, std::conditional_t<sizeof(T) == 2, u32, u64>>>;
-template <class T>
-using axl_narrower = std::conditional_t<
-    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 8, i32, std::conditional_t<sizeof(T) == 4, i16, i8>>,
-    std::conditional_t<sizeof(T) == 8, u32, std::conditional_t<sizeof(T) == 4, u16, u8>>>;
-
-// Integers of twice the size that fill a register. GCC would widen both halves by themselves and put them together.
-#if defined(__AVX2__) && !defined(__clang__)
-#define AXL_WIDENED(U, F, n, T, builtin, ...)                                                  \
-  AXL_INLINE axl_vector<T, n> axl_widened(const axl_vector<F, n> x, const T*) {                \
-    typedef U Result __attribute__((vector_size(n * sizeof(T))));                              \
-    typedef AXL_PLAIN_##F Plain __attribute__((vector_size(n * sizeof(F))));                   \
-    return axl_bits<axl_vector<T, n>>((Result)builtin((Plain)x.v __VA_ARGS__));                \
-  }
-#define AXL_PLAIN_u8 char
-#define AXL_PLAIN_i8 char
-#define AXL_PLAIN_u16 short
-#define AXL_PLAIN_i16 short
-#define AXL_PLAIN_u32 int
-#define AXL_PLAIN_i32 int
-AXL_WIDENED(short, u8, 16, u16, __builtin_ia32_pmovzxbw256)
-AXL_WIDENED(short, i8, 16, i16, __builtin_ia32_pmovsxbw256)
-AXL_WIDENED(int, u16, 8, u32, __builtin_ia32_pmovzxwd256)
-AXL_WIDENED(int, i16, 8, i32, __builtin_ia32_pmovsxwd256)
-AXL_WIDENED(long long, u32, 4, u64, __builtin_ia32_pmovzxdq256)
-AXL_WIDENED(long long, i32, 4, i64, __builtin_ia32_pmovsxdq256)
-#define AXL_CAN_WIDEN 32
-#if AXL_REGISTER == 64
-#undef AXL_CAN_WIDEN
-#define AXL_CAN_WIDEN 64
-AXL_WIDENED(int, u16, 16, u32, __builtin_ia32_pmovzxwd512_mask, , Result{}, -1)
-AXL_WIDENED(int, i16, 16, i32, __builtin_ia32_pmovsxwd512_mask, , Result{}, -1)
-AXL_WIDENED(long long, u32, 8, u64, __builtin_ia32_pmovzxdq512_mask, , Result{}, -1)
-AXL_WIDENED(long long, i32, 8, i64, __builtin_ia32_pmovsxdq512_mask, , Result{}, -1)
-#endif
-#else
-#define AXL_CAN_WIDEN 0
-#endif
-
-template <class To, class From, int N>
-AXL_INLINE axl_vector<To, N> axl_convert(const axl_vector<From, N>& x) {
-  if constexpr (std::is_floating_point_v<To> && std::is_integral_v<From> && sizeof(From) < 4) {
-    return axl_convert<To>(axl_convert<i32>(x));
-  } else if constexpr (std::is_integral_v<From> && sizeof(To) > 2 * sizeof(From)) {
-    return axl_convert<To>(axl_convert<axl_wider<From>>(x));  // step by step, as the processor does
-  } else if constexpr (std::is_integral_v<To> && sizeof(From) > 2 * sizeof(To)) {
-    return axl_convert<To>(axl_convert<axl_narrower<From>>(x));
-  } else if constexpr (N * sizeof(To) > AXL_REGISTER) {
-    return {axl_convert<To>(axl_low(x)), axl_convert<To>(axl_high(x))};
-  } else if constexpr (N * sizeof(From) > AXL_REGISTER) {
-    const auto low = axl_convert<To>(axl_low(x)), high = axl_convert<To>(axl_high(x));
-    axl_vector<To, N> both;
-    __builtin_memcpy(&both, &low, sizeof low);
-    __builtin_memcpy(reinterpret_cast<u8*>(&both) + sizeof low, &high, sizeof high);
-    return both;
-#if AXL_CAN_WIDEN
-  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> && sizeof(To) == 2 * sizeof(From) &&
-                       (N * sizeof(To) == 32 || N * sizeof(To) == AXL_CAN_WIDEN)) {
-    typedef axl_wider<From> Wider;  // which may be signed where To is not
-    return axl_bits<axl_vector<To, N>>(axl_widened(x, (const Wider*)nullptr));
-#endif
-  } else {
-    return axl_vector<To, N>::of(__builtin_convertvector(x.v, typename axl_vector<To, N>::native));
-  }
-}
-template <class To, class From>
-AXL_INLINE To axl_convert(const From x) {
-  return To(x);
-}
+#include "host_conversions.h"
 
 // ---- single lanes
 template <class T, int N, bool Wide>
@@ -497,62 +464,8 @@ AXL_INLINE axl_quarter axl_in_turns(const axl_quarter x, const axl_quarter y, co
   return axl_in_turns<U, Number>(x, y, z, std::make_integer_sequence<int, int(sizeof x / sizeof(U))>());
 }
 
-// ---- f32 of 16-bit floats; a NaN need not keep its payload
-// clang has, from version 22 on, no function for the instruction, which it makes of a conversion of _Float16.
-#if defined(__clang__) && !__has_builtin(__builtin_ia32_vcvtph2ps256)
-#define AXL_FLOAT16_INSTRUCTIONS 0
-#else
-#define AXL_FLOAT16_INSTRUCTIONS 1
-#endif
-template <int N, bool Wide>
-AXL_INLINE axl_vector<f32, N> axl_f32_of_bf16(const axl_vector<u16, N, Wide>& bits) {
-  return axl_bits<axl_vector<f32, N>>(axl_convert<u32>(bits) << 16);
-}
-template <int N, bool Wide>
-AXL_INLINE axl_vector<f32, N> axl_f32_of_f16(const axl_vector<u16, N, Wide>& bits16) {
-#if defined(__AVX512F__)
-  if constexpr (N == 16) {
-    typedef short Halves __attribute__((vector_size(32)));
-    const int quiet = 8;  // no exceptions
-    return axl_vector<f32, 16>::of(
-        __builtin_ia32_vcvtph2ps512_mask(axl_bits<Halves>(bits16), axl_vector<f32, 16>::native{}, -1, quiet));
-  } else
-#endif
-  {
-#if defined(__F16C__)
-    if constexpr (N > 8) {
-      return {axl_f32_of_f16(axl_low(bits16)), axl_f32_of_f16(axl_high(bits16))};
-    } else if constexpr (N == 8) {
-#if AXL_FLOAT16_INSTRUCTIONS
-      typedef short Halves __attribute__((vector_size(16)));
-      return axl_vector<f32, 8>::of(__builtin_ia32_vcvtph2ps256(axl_bits<Halves>(bits16)));
-#else
-      typedef _Float16 Halves __attribute__((vector_size(16)));
-      return axl_vector<f32, 8>::of(__builtin_convertvector(axl_bits<Halves>(bits16), axl_vector<f32, 8>::native));
-#endif
-    } else
-#endif
-    {
-      typedef axl_vector<u32, N> Words;
-      typedef axl_vector<f32, N> Floats;
-      const Words bits = axl_convert<u32>(bits16), rest = (bits & Words(0x7fffu)) << 13;
-      const Floats least(axl_bits<f32>(u32(0x38800000u)));  // 2^-14, what subnormal numbers are counted from
-      const Floats tiny = axl_bits<Floats>(rest + Words(0x38800000u)) - least;
-      const auto beyond = axl_bits<Words>(rest >= Words(0x0f800000u)), below = axl_bits<Words>(rest < Words(0x00800000u));
-      const Words normal = rest + axl_select(beyond, Words(0x70000000u), Words(0x38000000u));
-      const Words value = axl_select(below, axl_bits<Words>(tiny), normal);
-      return axl_bits<Floats>(((bits & Words(0x8000u)) << 16) | value);
-    }
-  }
-}
-
 // ---- x + y and x - y by the units that multiply, to the last bit: some processors, AMD's Zen among them, add in others,
 // and do both at a time. The compiler must not know that what it multiplies by is one.
-#if defined(__AVX512VL__)
-#define AXL_REGISTERS "v"
-#else
-#define AXL_REGISTERS "x"
-#endif
 #if defined(__FMA__)
 #define AXL_FUSED(instruction) \
   asm(instruction " %2, %1, %0" : "+" AXL_REGISTERS(x.v) : AXL_REGISTERS(y.v), AXL_REGISTERS(one.v))

@@ -125,7 +125,9 @@ INLINE u16 axl_native_f16_from_f32(const f32 value) {
 #define VECTOR_OF(T, n) AXL_VECTOR_OF(T, n)
 #define AXL_VECTOR_OF(T, n) axl_##T##v##n
 #define SELECT(condition, a, b) axl_select(condition, a, b)
-#define REVERSED(x, c) axl_reversed(x, c)
+#define REVERSED(x, c, s) axl_reversed(x, c, s)
+#define GREATER(x, y) axl_chosen<1>(x, y)
+#define LESSER(x, y) axl_chosen<-1>(x, y)
 #define ADD_FUSED(x, y) axl_fused_sum<1>(x, y)
 #define SUBTRACT_FUSED(x, y) axl_fused_sum<-1>(x, y)
 #define BY_ITSELF(x) axl_by_itself(x)

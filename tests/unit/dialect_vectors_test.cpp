@@ -198,12 +198,19 @@ class Words {
       lanes("UPPER_LANES_OF by " + std::to_string(d), [&](unsigned k) { return k & d ? m_.s[k] : m_.r[k ^ d]; });
     }
   }
-  void reversals(bool turn) {
+  void reversals(bool turn, bool top) {
     constexpr Bits<T> sign = Bits<T>(Bits<T>(1) << (8 * sizeof(T) - 1)), all = static_cast<Bits<T>>(~Bits<T>(0));
-    const Bits<T> mask = turn ? is_float<T> ? sign : all : Bits<T>(0);
+    const Bits<T> turned = turn ? is_float<T> ? sign : all : Bits<T>(0);
+    const Bits<T> mask = static_cast<Bits<T>>(turned ^ (top && !is_float<T> ? sign : Bits<T>(0)));
     const auto reversed = [&](unsigned k) { return static_cast<Bits<T>>(std::bit_cast<Bits<T>>(m_.r[k]) ^ mask); };
     lanes("REVERSED", reversed);
     written_.put("REVERSED scalar" + where_, reversed(1));
+  }
+  void chosen() {
+    const auto greater = [&](unsigned k) { return m_.r[k] > m_.s[k] ? m_.r[k] : m_.s[k]; };
+    lanes("GREATER", greater);
+    lanes("LESSER", [&](unsigned k) { return m_.r[k] < m_.s[k] ? m_.r[k] : m_.s[k]; });
+    written_.put("GREATER scalar" + where_, greater(1));
   }
   void bitwise() {
     lanes("&", [&](unsigned k) { return static_cast<T>(m_.r[k] & m_.s[k]); });
@@ -249,7 +256,7 @@ class Words {
 
 TEST(DialectVectors, WordsLaneByLane) {
   std::vector<std::uint8_t> a(vector_groups * types * sets * set_bytes);
-  const auto written = [&](bool with_reversed) {
+  const auto written = [&](bool with_the_hosts_own) {
     std::mt19937_64 engine(1);
     Written all;
     std::uint8_t* at = a.data();
@@ -266,7 +273,10 @@ TEST(DialectVectors, WordsLaneByLane) {
           words.sums();
           words.comparisons();
           words.moves();
-          if (with_reversed) words.reversals(group % 2 == 1);
+          if (with_the_hosts_own) {
+            words.reversals(group % 2 == 1, group % 4 > 1);
+            words.chosen();
+          }
           if constexpr (is_float<T>)
             words.quotients_and_fused_sums();
           else

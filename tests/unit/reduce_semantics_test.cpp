@@ -219,6 +219,97 @@ TEST(ReduceSemantics, TheFirstOfEqualsIsTaken) {
   EXPECT_EQ(everyones<std::int64_t>(reduction("argmin"), std::vector<float>{0.0f, -0.0f}), 0);
 }
 
+/// The only element of a result, on which the host, whose kernels have vectors of their own, has to agree.
+template <class Result>
+Result everywhere(const char* op, const View& in, const Bytes& input) {
+  const Bytes before(sizeof(Result));
+  const auto on = [&](const Device& device) {
+    return numbers_in<Result>(after_run(plan(reduction(op), std::span(&in, 1), device), input, before)).at(0);
+  };
+  const Result first = on(real_device());
+  EXPECT_EQ(first, on(Device::open("host"))) << op;
+  return first;
+}
+template <class Result, class T>
+Result everywhere(const char* op, const std::vector<T>& numbers) {
+  return everywhere<Result>(op, View::contiguous(dtype_for<T>(), {i64(numbers.size())}), bytes_of_numbers(numbers));
+}
+
+// Long runs are searched chunk by chunk.
+template <class T>
+void expect_places_of_pairs() {
+  constexpr std::size_t count = 140001;
+  for (const std::size_t place : {511, 512, 1023, 1024, 4095, 4096, 65535, 65536, 139999}) {
+    std::vector<T> numbers(count, T(7));
+    numbers[place] = numbers[place + 1] = numbers[count - 1] = T(9);
+    EXPECT_EQ(everywhere<std::int64_t>("argmax", numbers), i64(place)) << name(dtype_for<T>());
+    numbers[place] = numbers[place + 1] = numbers[count - 1] = T(3);
+    EXPECT_EQ(everywhere<std::int64_t>("argmin", numbers), i64(place)) << name(dtype_for<T>());
+  }
+}
+
+TEST(ReduceSemantics, TheFirstOfEqualsIsTakenAtTheEndsOfChunks) {
+  expect_places_of_pairs<float>();
+  expect_places_of_pairs<double>();
+  expect_places_of_pairs<std::int8_t>();
+  expect_places_of_pairs<std::uint8_t>();
+  expect_places_of_pairs<std::int32_t>();
+  expect_places_of_pairs<std::uint64_t>();
+  std::vector<float> numbers(70000, inf_f);
+  EXPECT_EQ(everywhere<std::int64_t>("argmin", numbers), 0);
+  numbers[40000] = numbers[50001] = nan_f;
+  EXPECT_EQ(everywhere<std::int64_t>("argmin", numbers), 40000);
+  EXPECT_EQ(everywhere<std::int64_t>("argmax", numbers), 40000);
+}
+
+// What follows the one that decides need not be read.
+TEST(ReduceSemantics, TheOneThatDecidesIsFoundWhereverItIs) {
+  constexpr std::size_t count = 300001;
+  const View bools = View::contiguous(Dtype::boolean, {i64(count)});
+  const auto truth = [&](const char* op, const Bytes& in) { return everywhere<std::uint8_t>(op, bools, in); };
+  const auto number = [&](const char* op, const Bytes& in) { return everywhere<std::int64_t>(op, bools, in); };
+  for (const std::size_t place : {0ul, 1023ul, 1024ul, 5119ul, 131072ul, count - 1}) {
+    Bytes one_true(count, std::byte{0}), one_false(count, std::byte{2});
+    one_true[place] = std::byte{128};
+    one_false[place] = std::byte{0};
+    EXPECT_EQ(truth("any", one_true), 1) << place;
+    EXPECT_EQ(truth("all", one_true), 0) << place;
+    EXPECT_EQ(truth("max", one_true), 1) << place;
+    EXPECT_EQ(number("argmax", one_true), i64(place));
+    EXPECT_EQ(number("count_nonzero", one_true), 1) << place;
+    EXPECT_EQ(truth("any", one_false), 1) << place;
+    EXPECT_EQ(truth("all", one_false), 0) << place;
+    EXPECT_EQ(truth("min", one_false), 0) << place;
+    EXPECT_EQ(number("argmin", one_false), i64(place));
+    EXPECT_EQ(number("count_nonzero", one_false), i64(count) - 1) << place;
+  }
+  EXPECT_EQ(truth("any", Bytes(count, std::byte{0})), 0);
+  EXPECT_EQ(truth("all", Bytes(count, std::byte{3})), 1);
+}
+
+template <class T>
+void expect_zeros_of_either_sign() {
+  for (const T number : {std::numeric_limits<T>::denorm_min(), -std::numeric_limits<T>::quiet_NaN(), T(-1)}) {
+    std::vector<T> numbers(70000, T(0));
+    for (std::size_t i = 0; i < numbers.size(); i += 3) numbers[i] = -T(0);
+    EXPECT_EQ(everywhere<std::uint8_t>("any", numbers), 0);
+    EXPECT_EQ(everywhere<std::int64_t>("count_nonzero", numbers), 0);
+    numbers[69000] = number;
+    EXPECT_EQ(everywhere<std::uint8_t>("any", numbers), 1);
+    EXPECT_EQ(everywhere<std::int64_t>("count_nonzero", numbers), 1);
+    std::vector<T> others(70000, number);
+    EXPECT_EQ(everywhere<std::uint8_t>("all", others), 1);
+    others[7] = -T(0);
+    EXPECT_EQ(everywhere<std::uint8_t>("all", others), 0);
+    EXPECT_EQ(everywhere<std::int64_t>("count_nonzero", others), 69999);
+  }
+}
+
+TEST(ReduceSemantics, ZerosOfEitherSignAreZero) {
+  expect_zeros_of_either_sign<float>();
+  expect_zeros_of_either_sign<double>();
+}
+
 TEST(ReduceSemantics, InfinitiesStay) {
   EXPECT_EQ(everyones<float>(reduction("sum"), std::vector<float>{inf_f, 1, 2}), inf_f);
   EXPECT_TRUE(std::isnan(everyones<float>(reduction("sum"), std::vector<float>{inf_f, 1, -inf_f})));

@@ -21,13 +21,18 @@ CONSTANT(MAPPING, one_of(IDENTITY SQUARE MAGNITUDE NONZERO))  // of an element b
 // How values are taken: added, added with corrections, multiplied, the one preferred, and its place.
 CONSTANT(ACCUMULATION, one_of(TOTAL COMPENSATED PRODUCT EXTREME PLACE))
 SETTING(SMALLEST, flag)                        // smaller values are preferred, else larger
-// What is stored: the value, divided by the count, its root, its place, or the accumulator.
-SETTING(FINISH, one_of(FINISH_VALUE FINISH_MEAN FINISH_ROOT FINISH_PLACE FINISH_ACCUMULATOR))
+SETTING(UNSIGNED, flag)                        // signed VALUE has the bits of an unsigned number, and compares like it
+SETTING(SIGNLESS, flag)                        // elements are bits of floats, whose signs do not count
+// What is stored: the value, divided by the count, its root, its place, whether it is not zero, or the accumulator.
+SETTING(FINISH, one_of(FINISH_VALUE FINISH_MEAN FINISH_ROOT FINISH_PLACE FINISH_TRUTH FINISH_ACCUMULATOR))
 SETTING(OUT_FORM, like(IN_FORM))               // of a value that is stored
 SETTING(CONVERTS, flag)                        // what is stored is more than that: see store_converted
 SETTING(WITH_INITIAL, flag)                    // a value of the parameters is taken with the elements
 SETTING(OUT_BYTES, one_of(1 2 4 8))            // of a scalar that is stored
 SETTING(OUT_FLOATS, flag)                      // it is a float
+
+// Of any element the greatest is not zero, of all the least.
+#define TELLS_TRUTH (ACCUMULATION == EXTREME && !VALUE_FLOATS)
 
 #define MOST_ADDITIONS 4096  // of one running sum, before it is brought together with others
 
@@ -58,7 +63,14 @@ typedef struct {
 #elif IN_FORM == FORM_BOOL
 #define HOLD(x) ((HELD)((x) != 0))
 #else
-#define HOLD(x) ((HELD)(x))
+#define HOLD(x) ((HELD)COUNTED_BITS(ELEMENT, x))
+#endif
+
+// Zeros are told from other floats by their bits, without the sign.
+#if !VALUE_FLOATS && ELEMENT_BYTES > 1 && (ACCUMULATION == EXTREME || MAPPING == NONZERO)
+#define COUNTED_BITS(V, x) ((V)((x) & (V)(ELEMENT)(SIGNLESS ? ~(u64)0 >> (65 - 8 * sizeof(ELEMENT)) : ~(u64)0)))
+#else
+#define COUNTED_BITS(V, x) (x)
 #endif
 
 #if VALUE_FORMAT == 64
@@ -92,13 +104,17 @@ typedef struct {
 #endif
 
 // Which value is preferred is no constant on the host: there it is always the larger one, and where it should be the
-// smaller one, values are taken, and travel, with their order reversed.
+// smaller one, values are taken, and travel, with their order reversed. Unsigned numbers do so with their highest bit
+// turned over, as signed ones in the same order.
 #if defined(AXL_HOST)
 #define LARGEST_WINS 1
-#define IN_ORDER(x) REVERSED(x, SMALLEST)
-#else
+#define IN_ORDER(x) REVERSED(x, SMALLEST, UNSIGNED)
+#elif VALUE_FLOATS
 #define LARGEST_WINS (!SMALLEST)
 #define IN_ORDER(x) (x)
+#else
+#define LARGEST_WINS (!SMALLEST)
+#define IN_ORDER(x) ((x) ^ (VALUE)(UNSIGNED ? LEAST : 0))
 #endif
 #if ACCUMULATION == EXTREME || ACCUMULATION == PLACE
 #define TAKEN(x) IN_ORDER(x)
@@ -160,6 +176,13 @@ typedef struct {
 #define ALIKE(v, w) ((v)[0] == (w)[0])
 #endif
 
+// The greater one in one step, where there is one; of floats x where it is no number, else y where that is none.
+#if defined(AXL_HOST) && VALUE_PARTS == 1 && VALUE_FLOATS
+#define GREATER_OF_NUMBERS(x, y) SELECT((x) != (x), x, GREATER(x, y))
+#elif defined(AXL_HOST) && VALUE_PARTS == 1
+#define GREATER_OF_NUMBERS(x, y) GREATER(x, y)
+#endif
+
 // Of seven additions three go to the units that multiply, where these are others: 16 floats took a core of an EPYC 9004
 // 2.0 ns, and take 1.3.
 #define TWO_SUM(V, sum, correction, x)                                                          \
@@ -196,6 +219,9 @@ typedef struct {
 #else
 #define ADD(V, to, v, place) (to).part[0] *= (v).part[0]
 #endif
+#define COMBINE(V, to, from) ADD(V, to, from, 0)
+#elif ACCUMULATION == EXTREME && defined(GREATER_OF_NUMBERS)
+#define ADD(V, to, v, place) (to).part[0] = GREATER_OF_NUMBERS((v).part[0], (to).part[0])
 #define COMBINE(V, to, from) ADD(V, to, from, 0)
 #elif ACCUMULATION == EXTREME
 #define ADD(V, to, v, place)                                                                  \
@@ -344,6 +370,10 @@ INLINE void store_value_of(MUTABLE_REF(RESULT, b), const index_t at, const Accum
 #else
   if (FINISH == FINISH_MEAN)
     store_quotient(PASS_AS(LAST, b), at, finished((LAST)total.part[0], count));
+#if TELLS_TRUTH
+  else if (FINISH == FINISH_TRUTH)
+    store_byte(PASS_AS(u8, b), at, TAKEN(total.part[0]) != 0);
+#endif
   else
     EACH(c, VALUE_PARTS) store_part(PASS(b), at + c, TAKEN(total.part[c]));
 #endif
@@ -410,7 +440,8 @@ CALLED void store_converted(MUTABLE_REF(RESULT, b), const index_t at, Accumulato
 #elif VALUE_FLOATS
   EACH(c, VALUE_PARTS) store_float(PASS(b), at + c, (LAST)TAKEN(total.part[c]));
 #else
-  store_integer(PASS(b), at, (u64)TAKEN(total.part[0]));
+  const u64 result = (u64)TAKEN(total.part[0]);
+  store_integer(PASS(b), at, FINISH == FINISH_TRUTH ? result != 0 : result);
 #endif
 }
 

@@ -40,11 +40,9 @@ bool keeps_fastest(const ReduceProblem& problem);
 /// Why a kernel that walks along rows which become outputs does not take it; empty when it does.
 std::string unfit_for_columns(const ReduceProblem& problem);
 
-inline constexpr i64 vector_lanes = 16;  // scalars of a vector of the kernels for CPUs
-/// Elements that it holds.
-inline i64 lanes_of(const ReduceProblem& problem) {
-  return vector_lanes / problem.parts_of_element();
-}
+inline constexpr i64 vector_lanes = 16;  // scalars of a vector of the kernels for CPUs, but for what lanes_of says
+/// Elements that it holds. On the host extremes of short integers fill a vector of 64 bytes, as in lanes.h.
+i64 lanes_of(const ReduceProblem& problem, const DeviceModel& device);
 
 /// Whether a run lies together in memory.
 inline bool is_contiguous(const ReduceProblem& problem) {

@@ -3,6 +3,8 @@
 
 #include "core/text.hpp"
 
+#include <algorithm>
+
 namespace axisloom::ops {
 
 #define VARIANT(name) ReduceCandidate name##_reduction();
@@ -31,6 +33,15 @@ std::string unfit_for_order(const ReduceProblem& problem) {
 
 std::string unfit(const ReduceProblem& problem) {
   return problem.recipe.masked ? no_masks : unfit_for_order(problem);
+}
+
+i64 lanes_of(const ReduceProblem& problem, const DeviceModel& device) {
+  constexpr i64 register_bytes = 64;
+  const Recipe& recipe = problem.recipe;
+  const bool filled = device::is_host(device) && recipe.accumulation == Accumulation::extreme &&
+                      problem.parts_of_element() == 1 && !recipe.value_floats();
+  if (filled) return std::max(vector_lanes, register_bytes / problem.scalar_bytes());
+  return vector_lanes / problem.parts_of_element();
 }
 
 bool keeps_fastest(const ReduceProblem& problem) {

@@ -15,7 +15,10 @@ constexpr i64 most_rows = 4096;            // of a part: one running sum takes t
 constexpr i64 wanted_tasks = 128;          // enough for the cores to share
 constexpr i64 few_together = 4;            // tasks of few columns that the kernel takes at once
 constexpr i64 least_elements = 16384;      // of a task: long against a group's start
-constexpr i64 host_rows = 64;              // of a part on the host, at least: each is written and read once more
+constexpr i64 most_ahead = 2048;           // bytes of a row, from what is read to what is asked for
+constexpr i64 part_share = 32;             // of the host's reading: what its parts write and read once more
+constexpr i64 host_tasks = 16;             // there: for these blocks are cut further,
+constexpr i64 host_block_bytes = 4096;     // of a row, at least; of 1 KiB they take 1.3 times as long in small pages
 
 /// How a reduction is cut: blocks of columns, parts of the rows, rows of a part. By shape and runtime alone.
 struct Cut {
@@ -26,24 +29,28 @@ struct Cut {
 Cut cut(const ReduceProblem& problem, i64 block, const DeviceModel& device) {
   const i64 columns = problem.kept.back().extent, rows = problem.count();
   const i64 outers = problem.outputs() / columns, blocks = ceil_div(columns, block);
-  const i64 parts = ceil_div(wanted_tasks, outers * blocks);
-  const i64 least =
-      std::max(ceil_div(least_elements, std::min(columns, block)), device.api == Api::host ? host_rows : 1);
-  const i64 per_part = std::clamp(ceil_div(rows, parts), std::min(least, most_rows), most_rows);
-  return {outers, blocks, ceil_div(rows, per_part), per_part};
+  const i64 wanted = ceil_div(wanted_tasks, outers * blocks);
+  const bool host = device.api == Api::host;
+  const i64 part_bytes = problem.recipe.u64s() * i64(sizeof(u64));
+  const i64 rows_worth = host ? ceil_div(part_share * part_bytes, problem.element_bytes()) : 1;
+  const i64 least = std::max(ceil_div(least_elements, std::min(columns, block)), rows_worth);
+  const i64 per_part = std::clamp(ceil_div(rows, wanted), std::min(least, most_rows), most_rows);
+  const i64 parts = ceil_div(rows, per_part);
+  const i64 more = std::min(columns * problem.element_bytes() / host_block_bytes, ceil_div(host_tasks, outers * parts));
+  return {outers, host ? std::max(blocks, more) : blocks, parts, per_part};
 }
 
 /// A row of fewer columns than a vector has lanes: floats of two cores of an EPYC 9005, rows in one run or in several.
 double few_seconds(const ReduceProblem& problem, const DeviceModel& device) {
   constexpr double together_seconds = 0.6e-9, single_seconds = 3e-9;
   if (problem.reduced.size() > 1) return single_seconds * model::vector_times(device);
-  const i64 room = problem.kept.back().extent * vector_lanes / lanes_of(problem);  // of a vector's 16
+  const i64 room = problem.kept.back().extent * vector_lanes / lanes_of(problem, device);  // of a vector's 16
   return together_seconds * (room <= 4 ? 1 : room <= 8 ? 1.5 : 2) * model::vector_times(device);
 }
 
 double predicted_seconds(const ReduceProblem& problem, const Cut& c, const DeviceModel& device) {
   const Loop& column = problem.kept.back();
-  const i64 columns = column.extent, lanes = lanes_of(problem);
+  const i64 columns = column.extent, lanes = lanes_of(problem, device);
   const double rows = double(problem.count()) * c.outers;
   const double row = columns < lanes ? few_seconds(problem, device) : ceil_div(columns, lanes) * vector_seconds;
   const double finish = double(problem.outputs()) * c.parts * output_seconds;
@@ -66,10 +73,13 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     params.parts = c.parts;
     params.part_rows = c.per_part;
     params.tasks = c.tasks();
-    const bool few = problem.kept.back().extent < lanes_of(problem);
+    const i64 lanes = lanes_of(problem, device);
+    const bool few = problem.kept.back().extent < lanes;
     const i64 least_tasks = few && c.tasks() >= wanted_tasks ? few_together : 1;
     params.per_group = std::max(least_tasks, least_elements / (std::min(params.columns, block) * c.per_part));
-    main.defines().set("BLOCK", block + vector_lanes);  // the last block of a row may have a vector more
+    main.defines()
+        .set("BLOCK", block + std::max(vector_lanes, lanes))  // the last block of a row may have a vector more
+        .set("AHEAD", ahead_bytes(problem, most_ahead, device) / problem.scalar_bytes());
     return main.with_parts(ceil_div(params.tasks, params.per_group), split, c.outers * c.blocks);
   };
   return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = launches};

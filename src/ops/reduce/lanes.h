@@ -1,19 +1,33 @@
 // Accumulators side by side in vectors, for kernels whose group is one item of a CPU.
 //
-// LANES elements are loaded at once: 16 numbers, or 8 complex ones as 16 scalars that are taken apart.
+// LANES elements are loaded at once: 16 numbers, or 8 complex ones as 16 scalars that are taken apart. On the host
+// extremes of short integers fill a vector of 64 bytes.
 #if ELEMENT_PARTS == 2
 #define LANES 8
 #define HALF_LANES 4
 #define QUARTER_LANES 2
+#define LOADED VECTOR_OF(ELEMENT, 16)
+#elif defined(AXL_HOST) && ACCUMULATION == EXTREME && !VALUE_FLOATS && ELEMENT_BYTES == 1
+#define LANES 64
+#define HALF_LANES 32
+#define QUARTER_LANES 16
+#define LOADED VECTOR_OF(ELEMENT, 64)
+#elif defined(AXL_HOST) && ACCUMULATION == EXTREME && !VALUE_FLOATS && ELEMENT_BYTES == 2
+#define LANES 32
+#define HALF_LANES 16
+#define QUARTER_LANES 8
+#define LOADED VECTOR_OF(ELEMENT, 32)
 #else
 #define LANES 16
 #define HALF_LANES 8
 #define QUARTER_LANES 4
+#define LOADED VECTOR_OF(ELEMENT, 16)
 #endif
+
+#define LINE_VECTORS (LANES * ELEMENT_PARTS * ELEMENT_BYTES < 64 ? 64 / (LANES * ELEMENT_PARTS * ELEMENT_BYTES) : 1)
 
 #define VALUES VECTOR_OF(VALUE, LANES)
 #define HELDS VECTOR_OF(HELD, LANES)
-#define LOADED VECTOR_OF(ELEMENT, 16)
 
 #define TRUTH_VALUES(condition) (CONVERT_LANES(VALUE, LANES, condition) & (VALUES)(VALUE)1)
 
@@ -90,8 +104,13 @@ INLINE index_t quotient(const index_t x, const index_t y) {
 #else
 #define HOLD_LANES(x) CONVERT_LANES(HELD, LANES, NUMBERS(x))
 #endif
+#if defined(AXL_HOST)
+#define TRUTHS(x) LESSER(x, (LOADED)(ELEMENT)1)  // of unsigned integers
+#else
+#define TRUTHS(x) (AS_LANES(LOADED, (x) != (LOADED)(ELEMENT)0) & (LOADED)(ELEMENT)1)
+#endif
 #if IN_FORM == FORM_BOOL
-#define NUMBERS(x) (AS_LANES(LOADED, (x) != (LOADED)(ELEMENT)0) & (LOADED)(ELEMENT)1)
+#define NUMBERS(x) TRUTHS(x)
 #else
 #define NUMBERS(x) (x)
 #endif
@@ -101,7 +120,7 @@ INLINE index_t quotient(const index_t x, const index_t y) {
 INLINE Values values_at(REF(ELEMENT, a), const i64 at) {
   HELDS held[ELEMENT_PARTS];
   Values values;
-  const LOADED loaded = load_loose(LOADED, a, at);
+  const LOADED loaded = COUNTED_BITS(LOADED, load_loose(LOADED, a, at));
 #if ELEMENT_PARTS == 2
   held[0] = HOLD_LANES(EVEN_LANES_OF(ELEMENT, 16, loaded));
   held[1] = HOLD_LANES(ODD_LANES_OF(ELEMENT, 16, loaded));
@@ -111,6 +130,39 @@ INLINE Values values_at(REF(ELEMENT, a), const i64 at) {
   MAP(VALUES, values, held);
   return values;
 }
+
+// Small integers, and what is counted, are added up in fewer bits first, where as many as ENOUGH fit.
+#if ACCUMULATION == TOTAL && ELEMENT_PARTS == 1 && (MAPPING == NONZERO ? ELEMENT_BYTES < 8 : ELEMENT_BYTES <= 2)
+#define ENOUGH 128
+#if MAPPING == NONZERO
+#define NARROW ELEMENT
+#else
+#define TWICE_u8 u16
+#define TWICE_i8 i16
+#define TWICE_u16 u32
+#define TWICE_i16 i32
+#define NARROW JOIN(TWICE_, ELEMENT)
+#endif
+typedef VECTOR_OF(NARROW, LANES) Narrows;
+
+INLINE Narrows narrow_at(REF(ELEMENT, a), const i64 at) {
+  const LOADED loaded = COUNTED_BITS(LOADED, load_loose(LOADED, a, at));
+#if MAPPING == NONZERO
+  return TRUTHS(loaded);
+#else
+  return CONVERT_LANES(NARROW, LANES, NUMBERS(loaded));
+#endif
+}
+
+// The sum of `count` vectors, at most ENOUGH, `apart` elements from one to the next.
+INLINE Values sums_at(REF(ELEMENT, a), const i64 at, const int count, const i64 apart) {
+  Narrows sum = narrow_at(PASS(a), at);
+  UNROLL for (int k = 1; k < count; ++k) sum += narrow_at(PASS(a), at + k * apart);
+  Values values;
+  values.part[0] = CONVERT_LANES(VALUE, LANES, sum);
+  return values;
+}
+#endif
 
 // The first `count` of LANES elements that lie `stride` scalars apart; the other lanes hold nothing.
 INLINE Values some_values_at(REF(ELEMENT, a), const index_t at, const index_t stride, const index_t count) {
@@ -169,7 +221,13 @@ INLINE Accumulator lane_of(const Lanes* const lanes, const int n, const i64 plac
 // All lanes brought together: the upper half into the lower, until one is left. Places are counted from `place`. (The
 // same tree over an array of scalars is miscompiled for bytes by LLVM 15.)
 INLINE Accumulator fold_lanes(Lanes lanes, const i64 place) {
-#if LANES == 16
+#if LANES >= 64
+  FOLD(lanes, 32)
+#endif
+#if LANES >= 32
+  FOLD(lanes, 16)
+#endif
+#if LANES >= 16
   FOLD(lanes, 8)
 #endif
   FOLD(lanes, 4)
@@ -200,7 +258,13 @@ INLINE Accumulator fold_lanes(Lanes lanes, const i64 place) {
 
 // The last steps: of what is side by side in quarters, or halves, of each.
 INLINE void fold_quarters(Lanes* const lanes, int count) {
-#if LANES == 16
+#if LANES >= 64
+  FOLD_PAIRS(lanes, count, 8)
+#endif
+#if LANES >= 32
+  FOLD_PAIRS(lanes, count, 4)
+#endif
+#if LANES >= 16
   FOLD_PAIRS(lanes, count, 2)
 #endif
   FOLD_PAIRS(lanes, count, 1)
@@ -218,8 +282,9 @@ INLINE void fold_each(Lanes* const lanes, int count) {
 
 // The lane in which fold_each leaves fold k; and the fold that it leaves in lane k.
 INLINE int lane_of_fold(const int k) {
-  const int pairs = (k & 5) << 1 | (k & 10) >> 1, reversed = (pairs & 3) << 2 | pairs >> 2;
-  return LANES == 16 ? reversed : reversed >> 1;
+  int reversed = 0;
+  UNROLL for (int bit = 1; bit < LANES; bit *= 2) reversed = 2 * reversed + ((k & bit) != 0);
+  return reversed;
 }
 
 // ---- results of lanes; of single numbers all of them are finished at once, in the same steps as one by one
@@ -238,6 +303,9 @@ typedef VECTOR_OF(i64, LANES) LongPlaces;
     ROLLED for (int n = 0; n < count; ++n) store(b, at + n * stride, lane[n]);                                  \
   }
 STORE_LANES_OF(VALUE, store_value_lanes)
+#if TELLS_TRUTH
+STORE_LANES_OF(u8, store_truth_lanes)
+#endif
 #if ACCUMULATION == TOTAL
 STORE_LANES_OF(LAST, store_last_lanes)
 #elif ACCUMULATION == PLACE
@@ -253,6 +321,13 @@ INLINE Lasts finished_lanes(const Lasts values, const i64 count) {
 #if VALUE_PARTS == 1
 INLINE VALUES values_of(const Lanes* const lanes, const i64 count) {
 #if ACCUMULATION == COMPENSATED
+#if VALUE_FORMAT == 32
+  // The same bits as by way of f64, which has more than twice as many.
+  if (FINISH == FINISH_VALUE) {
+    const VALUES correction = lanes->part[1];
+    return SELECT(correction - correction == (VALUES)(VALUE)0, lanes->part[0] + correction, lanes->part[0]);
+  }
+#endif
   const Lasts sum = CONVERT_LANES(LAST, LANES, lanes->part[0]);
   const Lasts together = sum + CONVERT_LANES(LAST, LANES, lanes->part[1]);
   const Lasts settled = SELECT(together - together == (Lasts)(LAST)0, together, sum);
@@ -283,6 +358,14 @@ INLINE void store_lanes(MUTABLE_REF(RESULT, b), const i64 at, const i64 stride, 
     }
 #endif
     const VALUES values = values_of(lanes, p->count);
+#if TELLS_TRUTH
+    if (FINISH == FINISH_TRUTH) {
+      const VECTOR_OF(u8, LANES) one = (VECTOR_OF(u8, LANES))(u8)1;
+      const VECTOR_OF(u8, LANES) truth = CONVERT_LANES(u8, LANES, values != (VALUES)(VALUE)0) & one;
+      store_truth_lanes(PASS_AS(u8, b), at, stride, truth, lanes_used);
+      return;
+    }
+#endif
 #if VALUE_FLOATS && VALUE_FORMAT == 32
     if (FORM_IS_BITS(OUT_FORM)) {
       VALUE lane[LANES];

@@ -14,6 +14,10 @@ double read_seconds(const ReduceProblem& problem, const Loop& run, const DeviceM
 double single_seconds(const ReduceProblem& problem, const DeviceModel& device);
 double single_vector_seconds(const ReduceProblem& problem, const DeviceModel& device);
 
+/// How many bytes ahead of its loads a kernel for CPUs asks for memory: `bytes`, or 0 where the array waits in the
+/// cache.
+i64 ahead_bytes(const ReduceProblem& problem, i64 bytes, const DeviceModel& device);
+
 /// More of an element, of those that lie `stride` scalars apart, where most have a line of their own.
 double own_line_seconds(const ReduceProblem& problem, i64 stride, const DeviceModel& device);
 

@@ -16,36 +16,54 @@ std::string form_of(Dtype dtype) {
 
 /// What is not zero need not become 1 before it is compared with zero.
 std::string form_of_element(const Recipe& recipe) {
-  const bool counts = recipe.in == Dtype::boolean && recipe.mapping != Mapping::nonzero;
-  return counts ? "FORM_BOOL" : form_of(recipe.in);
+  if (recipe.bits) return "FORM_CAST";
+  return recipe.in == Dtype::boolean ? "FORM_BOOL" : form_of(recipe.in);
 }
 
-std::string held_type(const Recipe& recipe) {
-  if (recipe.mapping != Mapping::nonzero) return scalar_type(recipe.value);
-  return core::is_small_float(recipe.in) ? "f32" : scalar_type(recipe.in);
+bool is_inexact(Dtype dtype) {
+  return core::unit_roundoff(dtype) != 0;
+}
+
+/// Whether values without a sign are compared.
+bool compares_unsigned(const Recipe& recipe) {
+  const bool compares = recipe.accumulation == Accumulation::extreme || recipe.accumulation == Accumulation::place;
+  return compares && core::kind_of(recipe.value) == core::NumberKind::unsigned_integer;
+}
+
+/// One kernel serves numbers with a sign and without: those that it compares travel with their highest bit turned over,
+/// and sums and products modulo 2^64 have the same bits. Bools become 0 or 1 as unsigned bytes.
+std::string kernel_type(Dtype dtype, const Recipe& recipe) {
+  const bool modular = recipe.accumulation == Accumulation::total || recipe.accumulation == Accumulation::product;
+  const bool wraps = modular && recipe.in == Dtype::u64 && recipe.value == Dtype::u64 && !is_inexact(recipe.out);
+  std::string type = scalar_type(dtype);
+  if ((wraps || compares_unsigned(recipe)) && dtype != Dtype::boolean && type.front() == 'u') type.front() = 'i';
+  return type;
 }
 
 void define_recipe(const Recipe& recipe, jit::Defines& defines) {
   static constexpr const char* accumulations[] = {"TOTAL", "COMPENSATED", "PRODUCT", "EXTREME", "PLACE"};
   static constexpr const char* mappings[] = {"IDENTITY", "SQUARE", "MAGNITUDE", "NONZERO"};
-  static constexpr const char* finishes[] = {"FINISH_VALUE", "FINISH_MEAN", "FINISH_ROOT", "FINISH_PLACE",
-                                             "FINISH_ACCUMULATOR"};
-  defines.set("ELEMENT", scalar_type(recipe.in))
+  static constexpr const char* finishes[] = {"FINISH_VALUE", "FINISH_MEAN",  "FINISH_ROOT",
+                                             "FINISH_PLACE", "FINISH_TRUTH", "FINISH_ACCUMULATOR"};
+  const std::string element = kernel_type(recipe.element(), recipe), value = kernel_type(recipe.value, recipe);
+  defines.set("ELEMENT", element)
       .set("IN_FORM", form_of_element(recipe))
       .set("ELEMENT_BYTES", size_of(core::component_of(recipe.in)))
       .set("ELEMENT_PARTS", core::components_of(recipe.in))
-      .set("HELD", held_type(recipe))
-      .set("VALUE", scalar_type(recipe.value))
+      .set("HELD", recipe.mapping == Mapping::nonzero ? element : value)
+      .set("VALUE", value)
       .set("VALUE_PARTS", recipe.components)
       .set("VALUE_FORMAT", size_of(recipe.value) == 8 ? 64 : 32)
       .set("VALUE_FLOATS", recipe.value_floats())
       .set("OUT_FORM", form_of(recipe.out))
       .set("OUT_BYTES", size_of(core::component_of(recipe.out)))
-      .set("OUT_FLOATS", core::unit_roundoff(recipe.out) != 0)
+      .set("OUT_FLOATS", is_inexact(recipe.out))
       .set("CONVERTS", recipe.converts())
       .set("WITH_INITIAL", recipe.initial.has_value())
       .set("ACCUMULATION", accumulations[int(recipe.accumulation)])
       .set("MAPPING", mappings[int(recipe.mapping)])
+      .set("UNSIGNED", compares_unsigned(recipe))
+      .set("SIGNLESS", recipe.bits && is_inexact(recipe.in))
       .set("FINISH", finishes[int(recipe.finish)])
       .set("SMALLEST", recipe.smallest);
   if (recipe.masked) defines.set("MASKED", 1);
@@ -55,6 +73,7 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
 Recipe of_values(Recipe recipe) {
   if (recipe.components == 1) recipe.in = recipe.value;
   recipe.mapping = Mapping::identity;
+  recipe.bits = false;
   return recipe;
 }
 

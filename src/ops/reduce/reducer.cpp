@@ -4,6 +4,8 @@
 #include "core/integers.hpp"
 #include "core/number.hpp"
 
+#include <bit>
+
 namespace axisloom::ops {
 
 namespace {
@@ -38,6 +40,12 @@ Dtype wide_enough(Dtype value) {
   return value;
 }
 
+/// The unsigned integer of a scalar's size.
+Dtype unsigned_of(Dtype scalar) {
+  static constexpr Dtype by_size[] = {Dtype::u8, Dtype::u16, Dtype::u32, Dtype::u64};
+  return by_size[std::countr_zero(size_of(scalar))];
+}
+
 /// Whether the integer sum of so many elements is sure to fit: then a mean needs but one division.
 bool sum_fits(Dtype in, i64 count) {
   const auto bits = 8 * int(size_of(in));
@@ -64,8 +72,8 @@ constexpr Row table[] = {
     {"max", extreme},
     {"argmin", place, identity, Finish::place, true},
     {"argmax", place, identity, Finish::place},
-    {"any", extreme, nonzero},
-    {"all", extreme, nonzero, Finish::value, true},
+    {"any", extreme, nonzero, Finish::truth},
+    {"all", extreme, nonzero, Finish::truth, true},
     {"count_nonzero", total, nonzero},
     {"norm (ord 1)", compensated, magnitude},
     {"norm (ord 2)", compensated, square, Finish::root},
@@ -92,17 +100,24 @@ void set_sum(Recipe& r, i64 count, std::optional<Dtype> out) {
 }
 
 /// Of complex numbers that compare alike, NaNs among them, the first is the result: so its place has to be known.
+/// Extremes of bools are whether any is true, or all are.
 void set_chosen(Recipe& r) {
-  const bool places = r.finish == Finish::place;
+  const bool places = r.finish == Finish::place, truths = !places && r.in == Dtype::boolean;
   if (r.components == 2) r.accumulation = place;
+  if (truths) r.finish = Finish::truth;
+  r.bits = truths;
   r.out = places ? Dtype::i64 : r.in;
   r.value = places ? wide_enough(compared_value(r.in)) : compared_value(r.in);
 }
 
+/// Any element is not zero where the greatest is none, all where the least is none: each is compared as it is. A
+/// complex one is mapped to its truth first.
 void set_nonzero(Recipe& r) {
   const bool counts = r.accumulation == total;
+  r.bits = true;
   r.out = counts ? Dtype::i64 : Dtype::boolean;
-  r.value = counts ? Dtype::i64 : Dtype::u8;
+  r.value = counts ? Dtype::i64 : r.components == 1 ? r.element() : Dtype::u8;
+  if (!counts && r.components == 1) r.mapping = identity;
   r.components = 1;
 }
 
@@ -138,6 +153,10 @@ bool has_identity(Reducer reducer) noexcept {
   return !is_chosen(row(reducer)) || row(reducer).mapping == nonzero;
 }
 
+Dtype Recipe::element() const noexcept {
+  return bits ? unsigned_of(component_of(in)) : component_of(in);
+}
+
 int Recipe::u64s() const noexcept {
   const int taken = masked ? 1 : 0;  // how many elements
   if (accumulation == place) return components + 1 + taken;
@@ -155,6 +174,7 @@ Recipe Recipe::unfinished() const noexcept {
 bool Recipe::converts() const noexcept {
   if (finish == Finish::accumulator || finish == Finish::place) return false;
   if (initial) return true;
+  if (finish == Finish::truth) return false;
   if (accumulation == total && is_inexact(out)) return finish != Finish::mean || out != Dtype::f64;
   if (core::is_small_float(out)) return value != Dtype::f32;
   return size_of(component_of(out)) != size_of(value) || is_inexact(out) != is_inexact(value);

@@ -27,7 +27,8 @@ enum class Accumulation {
 
 /// What is done to each element before it is accumulated, and to the accumulated value at the end.
 enum class Mapping { identity, square, magnitude, nonzero };
-enum class Finish { value, mean, root, place, accumulator };  // words: the accumulator itself, unrounded
+/// truth: whether it is not zero; accumulator: the accumulator itself, unrounded.
+enum class Finish { value, mean, root, place, truth, accumulator };
 
 /// A reduction of one dtype, in the terms of the kernels.
 struct Recipe {
@@ -41,10 +42,13 @@ struct Recipe {
   Mapping mapping = Mapping::identity;
   Finish finish = Finish::value;
   bool smallest = false;  // of Accumulation::extreme and place
-  bool masked = false;    // an element counts where a second input, of bools, is true
+  bool bits = false;    // elements are taken as unsigned integers, floats without their sign: only zeros are told apart
+  bool masked = false;  // an element counts where a second input, of bools, is true
   /// Taken with the elements, the real part first: a number of the result's dtype.
   std::optional<std::array<long double, 2>> initial = {};
 
+  /// The scalar in memory as kernels take it.
+  Dtype element() const noexcept;
   /// 64-bit words of an accumulator as it travels between groups.
   int u64s() const noexcept;
   /// Whether floats are accumulated.

@@ -28,10 +28,10 @@ struct Width {
 
 /// 8 vectors where they fit the registers, else 4; of a short run 4 ranges, for as many vectors. A place is found by
 /// one chain, which has to see its elements in order.
-Width width(const ReduceProblem& problem, i64 ranges) {
+Width width(const ReduceProblem& problem, i64 ranges, const DeviceModel& device) {
   constexpr i64 registers = 16, register_bytes = 64, long_bytes = 32768;
   const Recipe& recipe = problem.recipe;
-  const i64 vectors = ceil_div(lanes_of(problem) * i64(size_of(recipe.value)), register_bytes);
+  const i64 vectors = ceil_div(lanes_of(problem, device) * i64(size_of(recipe.value)), register_bytes);
   const i64 chains = many_chains * vectors * recipe.u64s() <= registers ? many_chains : few_chains;
   if (problem.reduced.back().extent * problem.element_bytes() < long_bytes) return {chains, few_chains};
   return {chains, recipe.accumulation == Accumulation::place ? chains : ranges};
@@ -55,8 +55,8 @@ i64 piece_bytes(const ReduceProblem& problem, i64 most) {
 }
 
 /// How a reduction is cut, by shape alone.
-Pieces cut(const ReduceProblem& problem, i64 bytes) {
-  const i64 most_elements = most_additions * lanes_of(problem) * few_chains;
+Pieces cut(const ReduceProblem& problem, i64 bytes, const DeviceModel& device) {
+  const i64 most_elements = most_additions * lanes_of(problem, device) * few_chains;
   const i64 piece = std::min(bytes / problem.element_bytes(), most_elements);
   const i64 run = problem.reduced.back().extent;
   const i64 pieces = ceil_div(run, piece);
@@ -70,7 +70,7 @@ Pieces cut(const ReduceProblem& problem, i64 bytes) {
 double predicted_seconds(const ReduceProblem& problem, const Pieces& c, const DeviceModel& device) {
   const Loop& run = problem.reduced.back();
   const i64 tasks = problem.outputs() * c.parts;
-  const bool contiguous = is_contiguous(problem), whole = !contiguous || run.extent % lanes_of(problem) == 0;
+  const bool contiguous = is_contiguous(problem), whole = !contiguous || run.extent % lanes_of(problem, device) == 0;
   const double wide = device.api == Api::host ? host_wide_piece_seconds : wide_piece_seconds;
   const double piece = size_of(problem.recipe.value) == 8 ? wide : piece_seconds;
   const double pieces = double(tasks) * c.per_part * (piece + (whole ? 0 : rest_seconds));
@@ -82,12 +82,13 @@ double predicted_seconds(const ReduceProblem& problem, const Pieces& c, const De
   return device.launch + shared_seconds(contiguous ? read + loops : std::max(read, loops), tasks, device);
 }
 
-jit::Defines& define(ReduceLaunch& main, const Configuration& values, const ReduceProblem& problem) {
+jit::Defines& define(ReduceLaunch& main, const Configuration& values, const ReduceProblem& problem,
+                     const DeviceModel& device) {
   return main.defines()
-      .set("CHAINS", width(problem, values.at("ranges")).chains)
+      .set("CHAINS", width(problem, values.at("ranges"), device).chains)
       .set("RANGES", values.at("ranges"))
       .set("CONTIGUOUS", is_contiguous(problem))
-      .set("AHEAD", values.at("ahead") / problem.element_bytes());
+      .set("AHEAD", ahead_bytes(problem, values.at("ahead"), device) / problem.element_bytes());
 }
 
 /// On the host, sums in the portable order.
@@ -98,7 +99,7 @@ Proposal in_turns(const ReduceProblem& problem, Configuration values, const Devi
   const Pieces pieces = portable_pieces(problem);
   const Split split = split_of(pieces.parts, problem.outputs(), values, device);
   if (split == Split::two_launches) return refuse("too many outputs have parts");
-  const i64 ranges = width(problem, values.at("ranges")).ranges;
+  const i64 ranges = width(problem, values.at("ranges"), device).ranges;
   values["ranges"] = ranges;
   return {.seconds = read_seconds(problem, problem.reduced.back(), device),
           .configuration = values,
@@ -108,7 +109,7 @@ Proposal in_turns(const ReduceProblem& problem, Configuration values, const Devi
             main.set_pieces(pieces);
             ReduceParams& params = main.params;
             params.per_group = std::max<i64>(1, least_elements / (params.count / pieces.parts));
-            define(main, values, problem).set("IN_TURNS", 1);
+            define(main, values, problem, device).set("IN_TURNS", 1);
             return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
           }};
 }
@@ -117,10 +118,10 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   Configuration values = decided(wish, device);
   if (problem.portable && device.api == Api::host && problem.count() > 0) return in_turns(problem, values, device);
   if (std::string why = unfit(problem); !why.empty()) return refuse(std::move(why));
-  const Width vectors = width(problem, values.at("ranges"));
+  const Width vectors = width(problem, values.at("ranges"), device);
   values["piece"] = piece_bytes(problem, wish.at("piece"));
   values["ranges"] = vectors.ranges;
-  const Pieces c = cut(problem, values.at("piece"));
+  const Pieces c = cut(problem, values.at("piece"), device);
   const Split split = split_of(c.parts, problem.outputs(), values, device);
   const auto launches = [=, &problem] {
     ReduceLaunch main("rows_cpu", problem);
@@ -128,8 +129,9 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     main.set_pieces(c);
     ReduceParams& params = main.params;
     params.per_group = std::max<i64>(1, c.piece / (params.count / c.parts));
-    if (params.per_group > vector_lanes) params.per_group = ceil_div(params.per_group, vector_lanes) * vector_lanes;
-    define(main, values, problem).set("IN_TURNS", 0);
+    const i64 lanes = std::max(vector_lanes, lanes_of(problem, device));
+    if (params.per_group > lanes) params.per_group = ceil_div(params.per_group, lanes) * lanes;
+    define(main, values, problem, device).set("IN_TURNS", 0);
     return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
   };
   return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = launches};
@@ -154,7 +156,7 @@ ReduceCandidate rows_cpu_reduction() {
                          "0.90; rows of 65536 0.98, 0.95, 4 0.92; 0: by runtime"},
                         {"ahead", 0, zero_or_doublings(512, 4096), "bytes",
                          "how far ahead of the loads memory is asked for; f32, of the read-only rate: 1024 0.97, 512 "
-                         "0.96, 2048 0.93; 0: by runtime"},
+                         "0.96, 2048 0.93; 0: by runtime. The host does not ask for what waits in its cache"},
                         launches_tunable()},
            .runtimes = {Api::opencl, Api::host},
            .runs_on = cpus},
