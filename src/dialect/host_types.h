@@ -142,7 +142,7 @@ AXL_INLINE void axl_put_loose(void* const address, const P& value) {
 
 // The first lanes of a vector of elements of 4 or 8 bytes, by a mask; of those loaded the others are 0.
 #if AXL_REGISTER >= 32
-#define FIRST_LANES 1
+#define AXL_HAS_FIRST_LANES 1
 typedef axl_vector<f32, AXL_REGISTER / 4> axl_fours;
 typedef axl_vector<f64, AXL_REGISTER / 8> axl_eights;
 #if AXL_REGISTER == 64

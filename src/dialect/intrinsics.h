@@ -56,8 +56,10 @@
 #define store_packet(P, b, i, v) AXL_PUT(P, AXL_WRITE(b, i, sizeof(P), sizeof(P)), v)
 #define load_loose(P, a, i) AXL_GET_LOOSE(P, sizeof(*a##_p), AXL_READ(a, i, AXL_LOOSE_BYTES(P), sizeof(*a##_p)))
 #define store_loose(P, b, i, v) AXL_PUT_LOOSE(P, sizeof(*b##_p), AXL_WRITE(b, i, AXL_LOOSE_BYTES(P), sizeof(*b##_p)), v)
-// Where FIRST_LANES says that there are masks.
-#if !defined(FIRST_LANES)
+// Where there are masks. Of several kernels in one file each has its own FIRST_LANES.
+#if defined(AXL_HAS_FIRST_LANES)
+#define FIRST_LANES 1
+#else
 #define FIRST_LANES 0
 #endif
 #define load_first(P, a, i, count) axl_get_first<P>(AXL_READ(a, i, (count) * (i64)sizeof(*a##_p), sizeof(*a##_p)), count)
