@@ -5,6 +5,9 @@ cd "$(dirname "$0")/.."
 mapfile -t files < <(git ls-files --cached --others --exclude-standard -- '*.cpp' '*.hpp' '*.c' 'include/*.h')
 if [[ "${1:-}" == --check ]]; then
   clang-format --dry-run -Werror "${files[@]}"
-else
+elif [[ $# == 0 ]]; then
   clang-format -i "${files[@]}"
+else
+  echo "usage: tools/format.sh [--check]" >&2
+  exit 2
 fi

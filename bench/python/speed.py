@@ -23,13 +23,11 @@ PAUSE = 0.03  # PyTorch's threads wait awake for up to 14 ms after a call, and w
 
 
 def rounds_of(call, settle):
-    """How often a call is repeated for a round."""
-    call()
-    settle()
-    start = time.perf_counter()
-    call()
-    settle()
-    return max(1, math.ceil(SHORTEST / max(time.perf_counter() - start, 1e-9)))
+    """How often a call is repeated for a round. The first calls take longer: they plan, touch memory and wake threads."""
+    repeats = 1
+    while (seconds := once(call, repeats, settle) * repeats) < SHORTEST / 2:
+        repeats *= 2
+    return max(1, math.ceil(repeats * SHORTEST / seconds))
 
 
 def once(call, repeats, settle):

@@ -97,8 +97,8 @@ nb::object keeper(Managed* tensor) {
   });
 }
 
-/// CuPy divides strides in bytes as numbers without a sign, so a negative one comes as a large one. As bytes it is what it
-/// was.
+/// CuPy divides strides in bytes as numbers without a sign, so a negative one comes as a large one. As bytes it is what
+/// it was.
 std::int64_t mended_stride(std::int64_t stride, std::int64_t element_bytes) {
   return std::int64_t(std::uint64_t(stride) * std::uint64_t(element_bytes)) / element_bytes;
 }
@@ -142,8 +142,8 @@ nb::object taken(const nb::object& capsule, const std::string& giver, const char
                      name ? name : "", versioned_name, legacy_name);
 }
 
-/// Tensors of before DLPack 1 do not say whether they may be written to. JAX's, which may not, are of these; NumPy takes
-/// none of them for writable.
+/// Tensors of before DLPack 1 do not say whether they may be written to. JAX's, which may not, are of these; NumPy
+/// takes none of them for writable.
 bool says_writable(nb::handle array) {
   static const Name attribute("__cuda_array_interface__");
   const nb::object interface = attribute_or_none(array.ptr(), attribute);

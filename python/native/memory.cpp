@@ -23,13 +23,14 @@ constexpr std::size_t share_of_memory = 8;
 // Blocks have a multiple of that, so that one serves for results of almost its size.
 constexpr std::size_t grain = std::size_t{64} << 10;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-// What is kept beyond that is marked as free. Each page of a marked block is found anew when it is first written to: a result
-// of 1 MiB took 67 us, unmarked 34, one of 8 MiB 283 and 190.
+// What is kept beyond that is marked as free, the oldest first. Each page of a marked block is found anew when it is
+// first written to: a result of 1 MiB took 67 us, unmarked 34, one of 8 MiB 283 and 190.
 constexpr std::size_t most_unmarked = std::size_t{64} << 20;
 
 struct Block {
   void* begin;
   std::size_t bytes;
+  bool marked = false;  // as free
 };
 
 void* map(std::size_t bytes) {
@@ -85,7 +86,8 @@ class Store {
       const Block block = {memory, sizes_.at(memory)};
       kept_.push_back(block);
       kept_bytes_ += block.bytes;
-      if (kept_bytes_ > most_unmarked) mark_free(block);
+      unmarked_bytes_ += block.bytes;
+      for (auto kept = kept_.begin(); unmarked_bytes_ > most_unmarked; ++kept) mark_free(*kept);
       while (kept_.size() > most_blocks || kept_bytes_ > most_bytes()) dropped.push_back(drop_oldest());
     }
     for (const Block& block : dropped) ::munmap(block.begin, block.bytes);
@@ -103,29 +105,36 @@ class Store {
   void* take_kept(std::size_t bytes) {
     const auto found = std::find_if(kept_.rbegin(), kept_.rend(), [=](const Block& b) { return serves(b, bytes); });
     if (found == kept_.rend()) return nullptr;
-    void* const memory = found->begin;
-    kept_bytes_ -= found->bytes;
-    kept_.erase(std::next(found).base());
-    return memory;
+    return remove(std::next(found).base()).begin;
   }
 
   Block drop_oldest() {
-    const Block oldest = kept_.front();
-    kept_.erase(kept_.begin());
-    kept_bytes_ -= oldest.bytes;
+    const Block oldest = remove(kept_.begin());
     sizes_.erase(oldest.begin);
     return oldest;
   }
 
+  Block remove(std::vector<Block>::iterator kept) {
+    const Block block = *kept;
+    kept_bytes_ -= block.bytes;
+    if (!block.marked) unmarked_bytes_ -= block.bytes;
+    kept_.erase(kept);
+    return block;
+  }
+
   /// The system may take its pages when it is short of memory; until then they stay as they are.
-  static void mark_free(const Block& block) noexcept {
+  void mark_free(Block& block) noexcept {
+    if (block.marked) return;
     static_cast<void>(::madvise(block.begin, block.bytes, MADV_FREE));
+    block.marked = true;
+    unmarked_bytes_ -= block.bytes;
   }
 
   std::mutex mutex_;
   std::unordered_map<void*, std::size_t> sizes_;  ///< of all that are taken or kept
   std::vector<Block> kept_;                       ///< the oldest first
   std::size_t kept_bytes_ = 0;
+  std::size_t unmarked_bytes_ = 0;  ///< of the kept
 };
 
 /// Never destroyed: arrays may be given back when the process ends.

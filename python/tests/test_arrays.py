@@ -1,5 +1,6 @@
 """axisloom.Array, and arrays of other libraries in its place."""
 
+import ctypes
 import gc
 import os
 import weakref
@@ -215,6 +216,30 @@ def test_memory_that_is_kept_is_given_back():
     before = resident()
     axisloom.empty_cache()
     assert before - resident() > 32 << 20
+
+
+def marked_free(array):
+    """KiB around an array that the system may take."""
+    wanted, address = False, array.ctypes.data
+    with open("/proc/self/smaps", encoding="ascii") as maps:
+        for line in maps:
+            if "-" in (span := line.split()[0]) and ":" not in span:
+                begin, end = (int(number, 16) for number in span.split("-"))
+                wanted = begin <= address < end
+            elif wanted and line.startswith("LazyFree:"):
+                return int(line.split()[1])
+    raise AssertionError(f"no mapping has {address:#x}")
+
+
+def test_of_memory_that_is_kept_the_oldest_is_marked_free():
+    axisloom.empty_cache()
+    results = [axisloom.rearrange(np.ones(n << 18, "f4"), "a -> a") for n in (33, 34, 1)]
+    views = [np.frombuffer((ctypes.c_char * result.nbytes).from_address(result.ctypes.data)) for result in results]
+    while results:
+        del results[0]  # a call of pop() would hold one a little longer
+    large, larger, small = (marked_free(view) for view in views)
+    assert large > 0 and larger == 0 and small == 0
+    axisloom.empty_cache()
 
 
 def test_too_much_memory_is_refused_with_a_word():
