@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import multiprocessing
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,11 +32,13 @@ _threads_before = 0
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Dask's pool has a thread for each processor: blocks that run in it do not start threads of their own.
+    """Dask's pool has a thread, or a process, for each processor: blocks that run in it start no threads of their own.
 
-    The limit is that of the process; it is lifted when no block is at work. In the main thread there is no pool."""
+    The limit is that of the process; it is lifted when no block is at work. The synchronous scheduler has no pool: it
+    runs in the thread that asks, which mostly is the main one.
+    """
     global _blocks_at_work, _threads_before
-    if threading.current_thread() is threading.main_thread():
+    if threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None:
         yield
         return
     with _lock:
@@ -153,7 +156,7 @@ def mapped(
     reading, writing = indices(inputs), indices(outputs)
     chunks = [composed(group, grid) for group in outputs]
     chunks[len(chunks) - len(kept) :] = [ones(len(grid[axis])) for axis in kept]
-    sizes = {}
+    sizes: dict[int, Chunks] = {}
     for group, axis_chunks in zip(writing, chunks):
         sizes |= {group[0]: axis_chunks} if len(group) == 1 else {index: ones(blocks[index]) for index in group}
     opened_x = _renamed(x, reading, [[blocks.get(index, 1) for index in group] for group in reading])

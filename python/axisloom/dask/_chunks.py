@@ -1,4 +1,4 @@
-"""Plans of chunks: how the axes of a pattern are cut, so that each block of the result is made of few blocks of the input.
+"""Plans of chunks: how the axes of a pattern are cut, so that each block of the result is made of few blocks.
 
 The axes of a pattern are elementary; an axis of an array is composed of none, one or several of them (a group). A grid
 says how each elementary axis is cut. An array's axis can be cut so, as Dask cuts axes, where the group is *regular*: up
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 Axis = Hashable
@@ -22,7 +22,7 @@ Lengths = Mapping[Axis, int]
 
 class Plan(NamedTuple):
     chunks: tuple[Chunks, ...]  # of the input, once it is rechunked
-    opened: Grid | None  # the grid of these chunks where it is not yet the final one: then elementary axes are rechunked
+    opened: Grid | None  # the grid of these chunks, where elementary axes have to be rechunked to the final one
     grid: Grid
 
 
@@ -56,7 +56,7 @@ def cut(chunks: Chunks, most: int) -> Chunks:
 
 def refined(several: Collection[Chunks]) -> Chunks:
     """Cut wherever one of several ways to cut an axis does."""
-    ends = sorted({sum(chunks[: at + 1]) for chunks in several for at in range(len(chunks))})
+    ends = sorted({end for chunks in several for end in accumulate(chunks)})
     return tuple(after - before for before, after in pairwise([0, *ends])) if ends[-1] else (0,)
 
 
@@ -99,7 +99,7 @@ def _nearest(group: Group, lengths: Lengths, chunks: Chunks) -> Grid:
     length = lengths[group[at]]
     if at:
         return _grid(group, lengths, at, cut((length,), round(most / inner)))
-    ends = {round(sum(chunks[:end]) / inner) for end in range(1, len(chunks))}
+    ends = {round(end / inner) for end in accumulate(chunks)}
     return _grid(group, lengths, at, tuple(after - before for before, after in pairwise(sorted({0, length, *ends}))))
 
 
@@ -109,7 +109,7 @@ class _Planner:
         self.added = [axis for group in outputs for axis in group if axis not in grid]
 
     def compose(self, group: Group, least: int) -> None:
-        """Makes a group regular: by cuts alone, where blocks keep this size, or else by new chunks as large as they were.
+        """Makes a group regular: by cuts alone, where blocks keep this size, or else by new chunks of the old size.
 
         Axes that are added are cut freely: the input has no blocks of them.
         """

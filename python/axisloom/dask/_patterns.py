@@ -45,10 +45,9 @@ def bind(x: Any, name: str, texts: Sequence[str], lengths: Mapping[str, Supports
         raise EinopsError(str(error)) from None
     left, right = (_parsed(side, pattern) for side in pattern.split("->"))
     dots = tuple((ELLIPSIS, number) for number in range(x.ndim - len(left) + 1))
-    given = {axis: operator.index(length) for axis, length in lengths.items()}
     inputs, outputs = _groups(left, dots), _groups(right, dots)
-    known: dict[Axis, int] = {**given, **{axis: int(axis) for group in (*inputs, *outputs) for axis in group
-                                          if isinstance(axis, _Length)}}
+    known: dict[Axis, int] = {axis: operator.index(length) for axis, length in lengths.items()}
+    known |= {axis: int(axis) for group in (*inputs, *outputs) for axis in group if isinstance(axis, _Length)}
     for group, extent in zip(inputs, x.shape):
         rest = math.prod(known[axis] for axis in group if axis in known)
         known.update({axis: extent // max(rest, 1) for axis in group if axis not in known})

@@ -39,6 +39,11 @@ def result_dtype(reduction: Any, x: Any) -> Any:
     return _native.reduce(one_element(x, 1), "a ->", reduction).dtype
 
 
+def moved_dtype(x: Any) -> Any:
+    """The library gives elements in the byte order of the machine."""
+    return _native.call("copy", (), (numpy.zeros_like(x._meta, shape=(1,)),)).dtype
+
+
 def one_element(x: Any, ndim: int) -> Any:
     """An array as the blocks of x are."""
     return numpy.ones_like(x._meta, shape=(1,) * ndim)

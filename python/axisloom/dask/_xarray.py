@@ -37,7 +37,7 @@ def moved_by_dims(
     if isinstance(x.data, da.Array):
         data = moved(name, words, x.data, text, lengths)
     elif words:
-        data = _native.reduce(x.data, text, *words, **lengths)
+        data = _native.reduce(x.data, text, words[0], **lengths)
     else:
         data = _native.call(name, (text,), (x.data,), lengths)
     made = _dims_of(target, dims, what)

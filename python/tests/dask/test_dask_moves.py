@@ -20,7 +20,8 @@ from axisloom.dask import rearrange, repeat
 @settings(max_examples=150, deadline=None)
 @given(cases("rearrange"))
 def test_random_rearranges(case):
-    assert_is(rearrange(case.lazy(), case.pattern, **case.lengths), axisloom.rearrange(case.x, case.pattern, **case.lengths))
+    expected = axisloom.rearrange(case.x, case.pattern, **case.lengths)
+    assert_is(rearrange(case.lazy(), case.pattern, **case.lengths), expected)
 
 
 @settings(max_examples=100, deadline=None)
@@ -35,6 +36,14 @@ def test_random_repeats_with_a_small_limit_of_chunks(case):
     with dask.config.set({"array.chunk-size": "16B"}):
         lazy = repeat(case.lazy(), case.pattern, **case.lengths)
     assert_is(lazy, axisloom.repeat(case.x, case.pattern, **case.lengths))
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn"])
+def test_elements_of_ml_dtypes(name):
+    dtype = getattr(pytest.importorskip("ml_dtypes"), name)
+    x = np.arange(24).reshape(6, 4).astype(dtype)
+    made = rearrange(da.from_array(x, chunks=(2, 2)), "h w -> w h").compute()
+    assert (made.dtype, made.tobytes()) == (x.dtype, x.T.tobytes())
 
 
 def array(*chunks: tuple[int, ...]) -> tuple[np.ndarray, da.Array]:
@@ -152,9 +161,15 @@ def test_any_elements_are_moved(dtype):
     assert made.compute().tobytes() == x.T.tobytes()
 
 
+def test_elements_come_in_the_byte_order_of_the_machine():
+    x = np.arange(24, dtype=">f4").reshape(6, 4)
+    assert_is(rearrange(da.from_array(x, chunks=(2, 2)), "h w -> w h"), axisloom.rearrange(x, "h w -> w h"))
+
+
 def test_axes_may_be_called_as_parameters_are():
     x, lazy = array((2, 2), (3,))
-    assert_is(rearrange(lazy, "(x dims) pattern -> pattern x dims", dims=2), axisloom.rearrange(x, "(a b) c -> c a b", b=2))
+    expected = axisloom.rearrange(x, "(a b) c -> c a b", b=2)
+    assert_is(rearrange(lazy, "(x dims) pattern -> pattern x dims", dims=2), expected)
 
 
 def test_calls_alike_have_one_name_and_can_be_pickled():

@@ -66,6 +66,16 @@ def test_sums_of_16_bits_keep_what_one_call_keeps(reduction):
     assert reduce(large, "a b ->", "mean").compute() == np.float16(6e4)  # parts are beyond what 16 bits hold
 
 
+@pytest.mark.parametrize("reduction", ALL)
+def test_bfloat16(reduction):
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    x = np.random.default_rng(5).integers(1, 3, (4, 12)).astype(bfloat16)
+    made = reduce(da.from_array(x, chunks=(2, 5)), "a b -> a", reduction)
+    expected = axisloom.reduce(x, "a b -> a", reduction)
+    assert (made.dtype, made.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_allclose(made.compute().astype(float), expected.astype(float), rtol=1e-2)
+
+
 def test_empty_chunks_count_for_nothing():
     x = np.arange(1.0, 13).reshape(3, 4)
     for reduction in ALL:
@@ -77,7 +87,8 @@ def test_empty_chunks_count_for_nothing():
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 def test_reductions_of_no_elements(reduction):
     x = np.ones((4, 0, 6), "float32")
-    assert_is(reduce(da.from_array(x, chunks=(2, 1, 3)), "a b c -> a", reduction), axisloom.reduce(x, "a b c -> a", reduction))
+    expected = axisloom.reduce(x, "a b c -> a", reduction)
+    assert_is(reduce(da.from_array(x, chunks=(2, 1, 3)), "a b c -> a", reduction), expected)
 
 
 def test_extremes_of_no_elements_are_refused_at_once():
@@ -147,6 +158,15 @@ def test_blocks_in_a_pool_use_one_thread_each():
     assert threads_in("threads") == {1}
     assert threads_in("synchronous") == {allowed}
     assert axisloom.get_num_threads() == allowed
+
+
+def threads_of(block, axes):
+    return np.full(block.max(axes).shape, axisloom.get_num_threads(), float)
+
+
+def test_blocks_in_a_pool_of_processes_use_one_thread_each():
+    lazy = reduce(da.ones((4, 4), chunks=(2, 4)), "a b -> a", threads_of)
+    assert set(lazy.compute(scheduler="processes", num_workers=2)) == {1}
 
 
 @pytest.mark.parametrize("reduction", ["mean", "argmax"])
