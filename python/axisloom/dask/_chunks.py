@@ -94,11 +94,11 @@ def _grid(group: Group, lengths: Lengths, at: int, chunks: Chunks) -> Grid:
 
 def _nearest(group: Group, lengths: Lengths, chunks: Chunks) -> Grid:
     most, at = max(chunks), 0
-    while (inner := math.prod(lengths[axis] for axis in group[at + 1 :])) > most:
+    while (inner := math.prod(lengths[axis] for axis in group[at + 1 :])) > 2 * most:  # none of its multiples is near
         at += 1
     length = lengths[group[at]]
     if at:
-        return _grid(group, lengths, at, cut((length,), round(most / inner)))
+        return _grid(group, lengths, at, cut((length,), max(1, round(most / inner))))
     ends = {round(end / inner) for end in accumulate(chunks)}
     return _grid(group, lengths, at, tuple(after - before for before, after in pairwise(sorted({0, length, *ends}))))
 

@@ -93,13 +93,13 @@ def test_a_cut_within_inner_axes_moves_to_the_nearest_multiple():
     assert_is(made, axisloom.rearrange(x, "(h y) w -> h y w", y=3))
 
 
-def test_chunks_shorter_than_the_inner_axes_cut_these():
-    x, lazy = array((5, 5, 5, 5), (3,))
-    made = rearrange(lazy, "(h y) w -> h y w", y=10)
-    assert made.chunks == ((1, 1), (5, 5), (3,))
-    assert not layers(made, "rechunk")
-    made = rearrange(lazy.rechunk((7, 3)), "(h y) w -> h y w", y=10)
-    assert made.chunks == ((1, 1), (5, 5), (3,))
+@pytest.mark.parametrize(
+    ("chunk", "h", "y"), [(5, (1, 1), (5, 5)), (7, (1, 1), (10,)), (13, (1, 1), (10,)), (4, (1, 1), (3, 3, 4))]
+)
+def test_chunks_near_the_inner_axes_make_these_whole_and_shorter_ones_cut_them(chunk, h, y):
+    x, lazy = array((20,), (3,))
+    made = rearrange(lazy.rechunk((chunk, 3)), "(h y) w -> h y w", y=10)
+    assert made.chunks == (h, y, (3,))
     assert_is(made, axisloom.rearrange(x, "(h y) w -> h y w", y=10))
 
 
