@@ -93,11 +93,11 @@ class Opening:
     groups: tuple[tuple[int | None, ...], ...]
 
     def __call__(self, block: Any) -> Any:
-        shape: list[int] = []
-        for group, extent in zip(self.groups, only_block(block).shape):
+        block, shape = only_block(block), []
+        for group, extent in zip(self.groups, block.shape):
             rest = math.prod(length for length in group if length is not None)
             shape += [extent // rest if length is None else length for length in group]
-        return only_block(block).reshape(shape)
+        return block.reshape(shape)
 
 
 # Layers --------------------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def checked(x: Any) -> Any:
     """The array, with chunks that are known and not empty."""
     if any(math.isnan(length) for chunks in x.chunks for length in chunks):
         raise ValueError(
-            f"the lengths of some chunks are not known: {x.chunks}; call compute_chunk_sizes() on the array before"
+            f"the lengths of some chunks are not known, the shape is {x.shape}; call compute_chunk_sizes() on it before"
         )
     refuse_masked(x._meta)
     return rechunked(x, tuple(map(without_empty, x.chunks)))

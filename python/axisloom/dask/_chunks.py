@@ -40,18 +40,23 @@ def without_empty(chunks: Chunks) -> Chunks:
 
 
 def cut(chunks: Chunks, most: int) -> Chunks:
-    """Chunks of at most this length: each is cut into equal pieces, and small neighbours are joined."""
+    """Chunks that are longer are cut into equal pieces."""
     pieces: list[int] = []
     for chunk in chunks:
         count = max(1, -(-chunk // most))
         pieces += [chunk * (at + 1) // count - chunk * at // count for at in range(count)]
-    joined = pieces[:1]
-    for piece in pieces[1:]:
-        if joined[-1] + piece <= most:
-            joined[-1] += piece
+    return tuple(pieces)
+
+
+def joined(chunks: Chunks, most: int) -> Chunks:
+    """Neighbours are joined where they are not longer than this together."""
+    made = [chunks[0]]
+    for chunk in chunks[1:]:
+        if made[-1] + chunk <= most:
+            made[-1] += chunk
         else:
-            joined.append(piece)
-    return tuple(joined)
+            made.append(chunk)
+    return tuple(made)
 
 
 def refined(several: Collection[Chunks]) -> Chunks:
@@ -122,16 +127,20 @@ class _Planner:
                     self.grid = trial
                     return
         self.grid |= whole
-        self.limit(group, largest([self.grid[axis] for axis in group]))
+        self.limit(group, largest([self.grid[axis] for axis in group]), join=True)
 
-    def limit(self, group: Group, most: int) -> None:
+    def limit(self, group: Group, most: int, join: bool = False) -> None:
         """Blocks with at most so many elements of the composed axis, the inner axes whole where they can be."""
         inner, at = 1, len(group) - 1
         while at > 0 and inner * self.lengths[group[at]] <= most:
             inner *= self.lengths[group[at]]
             at -= 1
         axis, most = group[at], max(1, most // max(1, inner))
-        chunks = self._even(self.lengths[axis], most) if axis in self.added else cut(self.grid[axis], most)
+        if axis in self.added:
+            chunks = self._even(self.lengths[axis], most)
+        else:
+            chunks = cut(self.grid[axis], most)
+            chunks = joined(chunks, most) if join else chunks
         self.grid |= _grid(group, self.lengths, at, chunks)
 
     @staticmethod

@@ -112,6 +112,14 @@ def test_outer_products_leave_blocks_within_the_limit():
     assert_is(lazy, np.outer(x, x))
 
 
+def test_a_limit_of_blocks_joins_none():
+    x = np.arange(12.0)
+    with dask.config.set({"array.chunk-size": "128B"}):
+        lazy = einsum("i,j->ij", da.from_array(x, chunks=((8, 1, 1, 1, 1),)), da.from_array(x, chunks=4))
+    assert lazy.chunks[0] == (4, 4, 1, 1, 1, 1)
+    assert_is(lazy, np.outer(x, x))
+
+
 def test_more_arrays_are_multiplied_in_the_order_that_costs_least():
     a, b, c = da.ones((50, 2), chunks=50), da.ones((2, 50), chunks=50), da.ones((50, 1), chunks=50)
     lazy = einsum("ij,jk,kl->il", a, b, c)

@@ -139,6 +139,21 @@ def test_repeats_are_cut_where_blocks_would_be_too_large():
     assert_is(inner, axisloom.repeat(x, "h w -> (h r) w", r=8))
 
 
+def test_added_axes_have_equal_chunks():
+    x, lazy = array((2,), (2, 2, 1))
+    made = repeat(lazy, "a b -> (a r b)", r=9)
+    assert made.chunks == ((15,) * 6,)
+    assert_is(made, axisloom.repeat(x, "a b -> (a r b)", r=9))
+
+
+def test_a_limit_of_blocks_joins_none():
+    x, lazy = array((1, 1, 1, 6), (3,))
+    with dask.config.set({"array.chunk-size": "192B"}):
+        made = repeat(lazy, "h w -> (h r) w", r=2)
+    assert made.chunks == ((2, 2, 2, 6, 6), (3,))
+    assert_is(made, axisloom.repeat(x, "h w -> (h r) w", r=2))
+
+
 def test_tiles_are_made_of_whole_blocks():
     x, lazy = array((2, 1), (3,))
     made = repeat(lazy, "h w -> (r h) w 2", r=2)
