@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 
 build=(scikit-build-core==1.1.2 nanobind==3.1.0 nanobind-backend==1.0.0 numpy==2.4.6)
 tests=("${build[@]}" pytest==9.2.0 hypothesis==6.170.17 einops==0.8.2 ml_dtypes==0.6.0 mypy==2.4.1 jax==0.10.2
+  dask==2026.8.0 distributed==2026.8.0 xarray==2026.9.0  # with pandas 130 MB, some 10 s
   matplotlib==3.11.2 nibabel==5.4.2 scikit-learn==1.9.1 scikit-video==1.1.11 av==18.1.0)  # of the gallery, 370 MB
 case "${1:-}" in
   test) packages=("${tests[@]}") ;;
