@@ -101,9 +101,12 @@ struct RedistributionImpl;
 /// send.
 class Redistribution {
  public:
-  /// `shape`: of the whole input. Throws Error(pattern), Error(shape) or, where cuts make too many boxes,
-  /// Error(unsupported).
+  /// `shape`: of the whole input. Throws Error(pattern), Error(shape). Where cuts make more than 65,536 boxes, what
+  /// plans transfers throws Error(unsupported).
   Redistribution(std::string_view pattern, const Mesh& mesh, const Dims& shape, const Lengths& lengths = {});
+  /// Moving copies: none is ever empty.
+  Redistribution(const Redistribution&) = default;
+  Redistribution& operator=(const Redistribution&) = default;
 
   /// The mesh, and the shapes of the whole arrays.
   const Mesh& mesh() const noexcept;

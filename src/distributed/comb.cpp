@@ -110,10 +110,8 @@ class Crossing {
       std::swap(part.in, part.out);
       for (Common::Level* level : {&part.periods, &part.runs, &part.run}) std::swap(level->in, level->out);
     }
-    if (parts_.size() == most_parts)
-      throw Error(Errc::unsupported, concat("cuts make more than ", most_parts, " parts of an axis"),
-                  "deal blocks whose lengths, times the ranks, divide each other");
     parts_.push_back(part);
+    check_parts(parts_.size());
   }
 
   const Comb& longer_;
@@ -182,6 +180,12 @@ Combs chained(const Combs& set, const Combs& part) {
   Combs combs;
   for (const Common& found : common) add_combs(found, combs);
   return combs;
+}
+
+void check_parts(size_t parts) {
+  if (parts > most_parts)
+    throw Error(Errc::unsupported, concat("cuts make more than ", most_parts, " parts"),
+                "deal blocks whose lengths, times the ranks, divide each other and the rows that they are cut from");
 }
 
 i64 size_of(const Combs& set) {

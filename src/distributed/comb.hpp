@@ -55,6 +55,8 @@ struct Common {
 
 /// Most parts that an axis may fall into; more would take longer to plan than to send one by one.
 inline constexpr size_t most_parts = 1 << 16;
+/// Throws Error(unsupported) where parts are more.
+void check_parts(size_t parts);
 
 /// Appends the indices that lie in both combs, each once. There are as many parts as one common period of the two
 /// needs; throws Error(unsupported) where they are more than most_parts.

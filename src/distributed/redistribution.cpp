@@ -95,9 +95,7 @@ void add_boxes(const Impl& impl, const AxisParts& parts, std::vector<TransferBox
     for (const TransferBox& box : made)
       for (const Common& part : parts[axis]) add_loops(impl, int(axis), part, longer.emplace_back(box));
     made = std::move(longer);
-    if (made.size() + boxes.size() > distributed::most_parts)
-      throw Error(Errc::unsupported, "cuts make too many boxes of what one rank sends to another",
-                  "cut fewer axes in blocks that are dealt in turn");
+    distributed::check_parts(made.size() + boxes.size());
   }
   for (TransferBox& box : made) {
     std::ranges::sort(box.loops, [](const TransferLoop& a, const TransferLoop& b) {
@@ -135,8 +133,9 @@ i64 elements_between(const Impl& impl, const std::vector<Block>& in, const std::
 std::shared_ptr<Impl> made(std::string_view text, const Mesh& mesh, const Dims& shape, const Lengths& lengths) {
   const core::Pattern pattern = core::parse_distributed(text);
   if (pattern.inputs.size() != 1)
-    throw Error(Errc::pattern, concat("one array is rearranged, the pattern names ", pattern.inputs.size()),
-                "rearrange one after the other");
+    throw core::fault(text, int(text.find(',')), 1,
+                      concat("one array is rearranged, the pattern names ", pattern.inputs.size()),
+                      "rearrange one after the other");
   if (!pattern.output.addends.empty())
     throw core::fault(text, pattern.output.addends[0].column - 1, int(pattern.output.addends[0].name.size()) + 1,
                       "the result cannot be left as addends", "leave '+' out on the right: the sums are made");

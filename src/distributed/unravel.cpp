@@ -1,9 +1,8 @@
 // Rows, heads and tails of the runs of a comb.
 #include "distributed/unravel.hpp"
 
-#include "core/text.hpp"
-
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace axisloom::distributed {
@@ -13,6 +12,17 @@ namespace {
 struct Rows {
   Comb rows, columns;
 };
+
+/// The first run and each that is a multiple of `runs` behind it.
+Comb every_so_many(const Comb& comb, i64 runs) {
+  Comb part = comb;
+  part.count = (comb.count - 1) / runs + 1;
+  if (part.count > 1) {
+    part.step *= runs;
+    part.local_step *= runs;
+  }
+  return part;
+}
 
 /// The head, the whole rows and the tail of one run.
 std::vector<Rows> rows_of_run(const Comb& comb, i64 width) {
@@ -37,6 +47,7 @@ std::vector<Rows> rows_of_run(const Comb& comb, i64 width) {
 /// Rows divide the distance of the runs: what the first run has, all have further down.
 std::vector<Rows> rows_of_far_runs(const Comb& comb, i64 width) {
   std::vector<Rows> found = rows_of_run(first_runs(comb, 1), width);
+  if (comb.count == 1) return found;
   for (Rows& part : found) {
     part.rows.count = comb.count;
     part.rows.step = comb.step / width;
@@ -87,16 +98,14 @@ std::vector<Rows> rows_of_near_runs(const Comb& comb, i64 width) {
 
 std::vector<Rows> rows_of(const Comb& comb, i64 width) {
   if (comb.count == 1) return rows_of_run(comb, width);
-  if (comb.step % width == 0) return rows_of_far_runs(comb, width);
-  if (width % comb.step == 0) return rows_of_near_runs(comb, width);
+  if (comb.step < width && width % comb.step == 0) return rows_of_near_runs(comb, width);
+  // Every so many runs one begins at the same column.
+  const i64 period = width / std::gcd(comb.step, width);
   std::vector<Rows> found;
-  for (i64 k = 0; k < comb.count; ++k) {
-    const std::vector<Rows> of_run = rows_of_run(first_runs(without_runs(comb, k), 1), width);
-    found.insert(found.end(), of_run.begin(), of_run.end());
-    if (found.size() > most_parts)
-      throw Error(Errc::unsupported,
-                  concat("runs of ", comb.length, " elements, ", comb.step, " apart, fall anywhere in rows of ", width),
-                  "deal blocks so that their length times the ranks divides a row, or rows divide it");
+  for (i64 k = 0; k < std::min(period, comb.count); ++k) {
+    const std::vector<Rows> same_columns = rows_of_far_runs(every_so_many(without_runs(comb, k), period), width);
+    found.insert(found.end(), same_columns.begin(), same_columns.end());
+    check_parts(found.size());
   }
   return found;
 }

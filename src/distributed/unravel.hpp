@@ -12,8 +12,9 @@ namespace axisloom::distributed {
 using Block = std::vector<Comb>;
 
 /// The comb of a composed axis as disjoint blocks of its axes, slowest first, with these extents (at least 1). A run
-/// gives a head, whole rows and a tail per axis. Of several runs all give the same blocks where their distance divides
-/// the rows, or rows divide it; else each gives its own. Throws Error(unsupported) where they are more than most_parts.
+/// gives a head, whole rows and a tail per axis. Of several runs those that begin at the same column share their
+/// blocks, and where their distance divides the rows, those of a row do. Throws Error(unsupported) where blocks are
+/// more than most_parts.
 std::vector<Block> unravel(const Comb& comb, std::span<const i64> extents);
 
 }  // namespace axisloom::distributed

@@ -56,14 +56,14 @@ class Drawer {
 
   DrawnCase draw() {
     DrawnCase drawn;
-    for (int ranks = 1, most = 1 + below(64); int(drawn.mesh.size()) < 4 && !one_in(5);) {
+    for (int ranks = 1, most = 1 + below(64); int(drawn.mesh.size()) < 4 && !one_in(12);) {
       const int extent = 1 + below(one_in(4) ? 9 : 4);
       if (ranks * extent > most) break;
       ranks *= extent;
       drawn.mesh.push_back({std::string(1, "xyzu"[drawn.mesh.size()]), extent});
     }
     std::int64_t most = one_in(8) ? 2000 : 200;
-    for (int count = below(6); count > 0; --count) {
+    for (int count = one_in(20) ? 0 : 1 + below(6); count > 0; --count) {
       const std::int64_t extent = one_in(60) ? 0 : 1 + below(one_in(3) ? 20 : 6);
       if (extent > most) continue;
       most /= std::max<std::int64_t>(extent, 1);
@@ -389,8 +389,9 @@ void run_case(Drawer& drawer) {
   for (const DrawnDim& dim : drawn.in.dims) shape.push_back(extent_of(drawn, dim));
   Lengths lengths;
   for (const DrawnAxis& axis : drawn.axes) lengths.emplace_back(axis.name, axis.extent);
-  SCOPED_TRACE(concat("\"", pattern, "\" mesh \"", to_string(mesh), "\" of ", to_string(shape), " with ",
-                      joined(lengths, " ", [](const auto& length) { return concat(length.first, "=", length.second); })));
+  SCOPED_TRACE(
+      concat("\"", pattern, "\" mesh \"", to_string(mesh), "\" of ", to_string(shape), " with ",
+             joined(lengths, " ", [](const auto& length) { return concat(length.first, "=", length.second); })));
   const Redistribution plan(pattern, mesh, shape, lengths);
   Simulation(drawn, plan, drawer).run();
 }
