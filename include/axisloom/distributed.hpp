@@ -92,12 +92,12 @@ struct RedistributionImpl;
 /// A rearrange of a distributed array: "b s@x h d -> b s h@x d". The pattern is that of rearrange, and may have new
 /// axes on the right as repeat's. "@x" behind an axis or a parenthesis cuts it over the mesh axis x; over a mesh axis
 /// that a side does not name, the array is replicated. " +x" at the end of the left side: the ranks along x hold
-/// addends. Immutable; may be shared between threads.
+/// addends; at the end of both sides: they still do afterwards. Immutable; may be shared between threads.
 ///
 /// All ranks make the same one, and each asks for its own transfers. Every element of every rank's output arrives
 /// exactly once; of addends, once from each rank that holds one. An element that several ranks have comes from the
-/// receiver itself where it is one of them. Else it comes from the copy with the receiver's own coordinates; along a
-/// mesh axis that the output cuts an axis over which the input is cut too, the copies take turns, so that all of them
+/// receiver itself where it is one of them. Else it comes from the copy with the receiver's own coordinates; where the
+/// output cuts, over a mesh axis of copies, an axis that the input cuts too, the copies take turns, so that all of them
 /// send.
 class Redistribution {
  public:
@@ -116,7 +116,7 @@ class Redistribution {
   Dims in_shape(int rank) const;
   Dims out_shape(int rank) const;
 
-  /// How many ranks hold addends of an element; 1 where nothing is added. The receiver adds what its transfers bring.
+  /// How many ranks send a receiver addends of an element; 1 where nothing is added. The receiver adds what comes.
   int addends() const noexcept;
 
   /// What a rank sends, in the order of receivers, and what it receives, in the order of senders. Both include what it

@@ -46,7 +46,10 @@ Peers::Peers(const Mesh& mesh, const Distribution& in, const Distribution& out) 
     stride /= extent;
     const Axis here{extent, stride};
     const bool addends = core::contains(in.addends, axis);
-    if (addends) addends_ *= extent;
+    if (core::contains(out.addends, axis))
+      staying_.push_back(here);
+    else if (addends)
+      addends_ *= extent;
     if (in_cut[axis]) cut_.push_back(here);
     if (out_cut[axis]) out_kept_.push_back(here);
     if (in_cut[axis] || addends)
@@ -76,6 +79,7 @@ int Peers::rank_at(int position, const Axes& axes) {
 
 int Peers::sender(int in_class, int receiver) const {
   const int first = rank_at(in_class, in_kept_), copies = count(turns_);
+  if (position(first, staying_) != position(receiver, staying_)) return -1;
   const i64 turn = i64{position(receiver, turns_)} + position(receiver, cut_) - position(first, cut_);
   const int copy = int((turn % copies + copies) % copies);
   return first + rank_at(position(receiver, own_), own_) + rank_at(copy, turns_);

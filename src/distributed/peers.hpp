@@ -23,10 +23,11 @@ class Peers {
   /// The rank of a class of inputs that sends to a receiver what that needs: itself if it can be. Along a mesh axis
   /// over which the input is replicated it has the receiver's coordinate. Where the output cuts an axis along that mesh
   /// axis that the input cuts too, one coordinate may need more of a class than another: there its copies take turns,
-  /// counted by how far the receiver's class is from theirs.
+  /// counted by how far the receiver's class is from theirs. Nobody (-1) where the receiver is to hold other addends
+  /// than that class.
   int sender(int in_class, int receiver) const;
 
-  /// How many ranks hold addends of an element.
+  /// How many ranks send a receiver addends of an element.
   int addends() const { return addends_; }
 
  private:
@@ -41,6 +42,7 @@ class Peers {
   static int rank_at(int position, const Axes& axes);
 
   Axes in_kept_, out_kept_;  // mesh axes along which the parts differ
+  Axes staying_;             // of both: those along which ranks hold addends
   Axes cut_;                 // of the input: those of in_kept_ that are no addends'
   Axes own_, turns_;         // of the input: those over which it is replicated, by who sends
   int addends_ = 1;

@@ -130,15 +130,23 @@ i64 elements_between(const Impl& impl, const std::vector<Block>& in, const std::
   return elements;
 }
 
+/// What is a sum already cannot be taken apart again.
+void check_addends(const core::Pattern& pattern) {
+  for (const core::MeshName& name : pattern.output.addends)
+    if (std::ranges::find(pattern.inputs[0].addends, name.name, &core::MeshName::name) ==
+        pattern.inputs[0].addends.end())
+      throw core::fault(pattern.text, name.column - 1, int(name.name.size()) + 1,
+                        concat("there are no addends along '", name.name, "' on the left"),
+                        "write '+' on the left too, or leave it out on the right");
+}
+
 std::shared_ptr<Impl> made(std::string_view text, const Mesh& mesh, const Dims& shape, const Lengths& lengths) {
   const core::Pattern pattern = core::parse_distributed(text);
   if (pattern.inputs.size() != 1)
     throw core::fault(text, int(text.find(',')), 1,
                       concat("one array is rearranged, the pattern names ", pattern.inputs.size()),
                       "rearrange one after the other");
-  if (!pattern.output.addends.empty())
-    throw core::fault(text, pattern.output.addends[0].column - 1, int(pattern.output.addends[0].name.size()) + 1,
-                      "the result cannot be left as addends", "leave '+' out on the right: the sums are made");
+  check_addends(pattern);
   const BoundPattern bound = core::bind(pattern, {&shape, 1}, lengths, core::OneSided::right);
   auto impl = std::make_shared<Impl>(
       Impl{.text = std::string(text),
@@ -269,6 +277,7 @@ std::vector<Transfer> Redistribution::receives(int rank) const {
     const std::vector<Block> mine = impl_->blocks_of(impl_->out, rank);
     for (int theirs = 0; theirs < impl_->peers.in_classes(); ++theirs) {
       const int from = impl_->peers.sender(theirs, rank);
+      if (from < 0) continue;
       Transfer next = transfer(*impl_, from, rank, impl_->blocks_of(impl_->in, from), mine);
       if (!next.boxes.empty()) found.push_back(std::move(next));
     }
@@ -287,7 +296,7 @@ TransferLoad Redistribution::largest_load(Dtype dtype) const {
     for (int to = 0; !impl_->empty && to < ranks; ++to)
       for (int theirs = 0; theirs < peers.in_classes(); ++theirs) {
         const int from = peers.sender(theirs, to);
-        if (from == to) continue;
+        if (from < 0 || from == to) continue;
         const i64 elements = elements_between(*impl_, in.of(theirs, from), out.of(peers.out_class(to), to), scratch);
         if (elements == 0) continue;
         sent.add(from, elements);

@@ -110,7 +110,8 @@ TEST(DistributedPattern, CaretsStandBelowWhatDoesNotGoTogether) {
   EXPECT_EQ(message("a b -> a b@(x z)"), "the mesh \"x=2 y=3\" has no axis 'z'\n  a b -> a b@(x z)\n                ^");
   EXPECT_EQ(message("a b -> (a b@x)@y"),
             "the axis 'b' is cut, and so is the composed axis that it is part of\n  a b -> (a b@x)@y\n            ^");
-  EXPECT_EQ(message("a b -> a b +x"), "the result cannot be left as addends\n  a b -> a b +x\n             ^^");
+  EXPECT_EQ(message("a b +y -> a b +y +x"),
+            "there are no addends along 'x' on the left\n  a b +y -> a b +y +x\n                   ^^");
   EXPECT_EQ(message("a@x b, c -> a b"), "one array is rearranged, the pattern names 2\n  a@x b, c -> a b\n       ^");
   EXPECT_EQ(message("a@x b -> a"), "the axis 'b' does not appear on the right\n  a@x b -> a\n      ^");
   EXPECT_EQ(message("a@x b -> a b@y c"), "the new axis 'c' has no length\n  a@x b -> a b@y c\n                 ^");

@@ -98,7 +98,8 @@ TEST(DistributedPlan, ACutWithinAComposedAxisMakesHeadRowsAndTail) {
 
 TEST(DistributedPlan, AComposedAxisThatStaysWholeIsOneBox) {
   EXPECT_EQ(most_boxes({"(h w)@x c -> c (h w)@x", Mesh("x=4"), {35, 3}, {{"h", 5}}}), 1u);
-  EXPECT_EQ(most_boxes({"(h w)@x c -> c (w h)@x", Mesh("x=4"), {35, 3}, {{"h", 5}}}), 3u);
+  // Of the two pieces of rows and three of columns, that ranks have, four meet.
+  EXPECT_EQ(most_boxes({"(h w)@x c -> c (w h)@x", Mesh("x=4"), {35, 3}, {{"h", 5}}}), 4u);
 }
 
 TEST(DistributedPlan, ADealtAxisIsOneMoreLoop) {
@@ -111,7 +112,11 @@ TEST(DistributedPlan, ADealtAxisIsOneMoreLoop) {
   const Redistribution longer("a@x:2 -> a", Mesh("x=2"), {11});
   ASSERT_EQ(longer.sends(1)[0].boxes.size(), 2u);
   EXPECT_EQ(longer.sends(1)[0].boxes[1].to, (Dims{10}));
-  EXPECT_EQ(most_boxes({"a@x:64 -> a@x", Mesh("x=8"), {1'000'000'000}}), 3u);
+  // Chunks of whole blocks; such that cut a block at one end; and the second half, which begins in a block and whose
+  // last block is short.
+  EXPECT_EQ(most_boxes({"a@x:64 -> a@x", Mesh("x=8"), {1'000'000'000}}), 1u);
+  EXPECT_EQ(most_boxes({"a@x:64 -> a@x", Mesh("x=8"), {1'000'000'001}}), 2u);
+  EXPECT_EQ(most_boxes({"a@x:64 -> a@x", Mesh("x=2"), {100'000'001}}), 3u);
 }
 
 TEST(DistributedPlan, CutsOfCuts) {
@@ -164,6 +169,15 @@ TEST(DistributedPlan, AddendsComeFromEveryRankThatHoldsThem) {
   EXPECT_EQ(received(copies, 1), "1>1:4 3>1:4");
   EXPECT_EQ(Redistribution("m +x +y -> m", Mesh("x=2 y=3"), {1}).addends(), 6);
   EXPECT_EQ(Redistribution("m +x -> m", Mesh("x=1"), {1}).addends(), 1);
+}
+
+TEST(DistributedPlan, AddendsMayStayAddends) {
+  const Redistribution plan("m n +x +y -> m n +x", Mesh("x=2 y=2"), {2, 3});
+  EXPECT_EQ(plan.addends(), 2);
+  EXPECT_EQ(received(plan, 2), "2>2:6 3>2:6");
+  const Redistribution all("m@y n +x -> m n@y +x", Mesh("x=2 y=2"), {2, 2});
+  EXPECT_EQ(all.addends(), 1);
+  EXPECT_EQ(received(all, 3), "2>3:1 3>3:1");
 }
 
 TEST(DistributedPlan, NewAxesAreRepeatedByTheReceiver) {

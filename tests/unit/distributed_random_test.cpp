@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "core/text.hpp"
 
@@ -110,7 +111,8 @@ class Drawer {
     for (DrawnDim& dim : side.dims)
       if (!dim.axes.empty()) dims.push_back(&dim);
     for (const int mesh_axis : order) {
-      if (input && one_in(8)) {
+      const bool addends = input ? one_in(8) : core::contains(drawn.in.addends, mesh_axis) && one_in(3);
+      if (addends) {
         side.addends.push_back(mesh_axis);
         continue;
       }
@@ -275,12 +277,9 @@ class Simulation {
       EXPECT_EQ(plan.out_shape(rank), out_shape);
       in_views_.push_back(strided(in_shape, drawer));
       out_views_.push_back(strided(out_shape, drawer));
-      std::int64_t addend = 0;
-      for (const int axis : drawn.in.addends)
-        addend = addend * drawn.mesh[std::size_t(axis)].extent + at[std::size_t(axis)];
       std::vector<std::int64_t>& memory = inputs_.emplace_back(std::size_t(in_views_.back().bounds().high) + 1, -1);
       const std::vector<std::size_t> where = places(in_views_.back());
-      for (std::size_t i = 0; i < where.size(); ++i) memory[where[i]] = read[i] * plan.addends() + addend;
+      for (std::size_t i = 0; i < where.size(); ++i) memory[where[i]] = read[i] * plan.mesh().ranks() + addend_of(rank);
     }
   }
 
@@ -307,6 +306,27 @@ class Simulation {
   }
 
  private:
+  /// A number for what a rank holds addends of, below the number of ranks.
+  std::int64_t addend_of(int rank) const {
+    const std::vector<int> at = plan_.mesh().coordinates(rank);
+    std::int64_t addend = 0;
+    for (const int axis : drawn_.in.addends)
+      addend = addend * drawn_.mesh[std::size_t(axis)].extent + at[std::size_t(axis)];
+    return addend;
+  }
+
+  /// Those that a rank's result is the sum of.
+  std::set<std::int64_t> addends_for(int rank) const {
+    const std::vector<int> at = plan_.mesh().coordinates(rank);
+    std::set<std::int64_t> addends;
+    for (int other = 0; other < plan_.mesh().ranks(); ++other) {
+      const std::vector<int> there = plan_.mesh().coordinates(other);
+      const auto alike = [&](int axis) { return at[std::size_t(axis)] == there[std::size_t(axis)]; };
+      if (std::ranges::all_of(drawn_.out.addends, alike)) addends.insert(addend_of(other));
+    }
+    return addends;
+  }
+
   /// Gaps between rows, and sometimes the axes in reverse order.
   static View strided(const Dims& shape, Drawer& drawer) {
     View view{.dtype = Dtype::i64, .shape = shape, .strides = contiguous_strides(shape), .offset = drawer.below(3)};
@@ -359,10 +379,12 @@ class Simulation {
     const std::vector<std::size_t> where = places(out_views_[std::size_t(rank)]);
     const Indices& ids = wanted_[std::size_t(rank)];
     ASSERT_EQ(where.size(), ids.size());
-    const std::int64_t addends = plan_.addends();
+    const std::set<std::int64_t> sum_of = addends_for(rank);
+    const std::int64_t addends = std::int64_t(sum_of.size()), ranks = plan_.mesh().ranks();
+    ASSERT_EQ(plan_.addends(), addends);
     for (std::size_t i = 0; i < where.size(); ++i) {
       ASSERT_EQ(arrived[where[i]], addends) << "rank " << rank << " element " << i;
-      ASSERT_EQ(sums[where[i]], ids[i] * addends * addends + addends * (addends - 1) / 2) << "rank " << rank;
+      ASSERT_EQ(sums[where[i]], std::accumulate(sum_of.begin(), sum_of.end(), ids[i] * addends * ranks));
     }
     const auto all = std::accumulate(arrived.begin(), arrived.end(), std::int64_t{0});
     ASSERT_EQ(all, std::int64_t(where.size()) * addends);
