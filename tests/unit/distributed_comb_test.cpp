@@ -118,7 +118,7 @@ class RandomCombs {
   i64 below(i64 n) { return i64(random_() % u64(n)); }
   Cut cut() {
     const i64 kind = below(4);
-    return kind == 0 ? chunks : kind == 1 ? balanced : dealt(1 + below(12));
+    return kind == 0 ? chunks : kind == 1 ? balanced : dealt(1 + below(kind == 2 ? 3 : 12));
   }
   /// Cuts one after the other, and what a plain list says of them.
   Combs set(i64 extent, std::vector<i64>& indices) {
@@ -229,7 +229,7 @@ TEST(DistributedComb, RandomCombsOfComposedAxesUnravel) {
     std::vector<i64> extents;
     i64 extent = 1;
     for (i64 axes = 1 + random.below(4); axes > 0; --axes) {
-      extents.push_back(1 + random.below(8));
+      extents.push_back(1 + random.below(axes == 1 ? 25 : 6));
       extent *= extents.back();
     }
     std::vector<i64> wanted;
@@ -239,6 +239,16 @@ TEST(DistributedComb, RandomCombsOfComposedAxesUnravel) {
     ASSERT_EQ(places.size(), wanted.size());
     for (size_t k = 0; k < wanted.size(); ++k) ASSERT_EQ(places.at(wanted[k]), i64(k)) << "case " << i;
   }
+}
+
+TEST(DistributedComb, RunsThatCrossRowsAreCutThere) {
+  // Runs of 2, 4 apart, from 15 on, in rows of 8: every second one crosses the end of a row.
+  const Comb comb{.first = 15, .length = 2, .step = 4, .count = 5, .local = 0, .unit = 1, .local_step = 2};
+  std::map<i64, i64> places;
+  const std::vector<i64> extents{5, 8};
+  for (const Block& block : unravel(comb, extents)) add_places(block, extents, places);
+  EXPECT_EQ(places, (std::map<i64, i64>{
+                        {15, 0}, {16, 1}, {19, 2}, {20, 3}, {23, 4}, {24, 5}, {27, 6}, {28, 7}, {31, 8}, {32, 9}}));
 }
 
 TEST(DistributedComb, RunsThatLineUpWithRowsShareBlocks) {

@@ -152,6 +152,8 @@ TEST(DistributedPlan, CopiesTakeTurnsWhereCoordinatesNeedDifferentParts) {
   const Redistribution plan("s@x -> s@(y x)", Mesh("x=4 y=4"), {64});
   EXPECT_EQ(plan.largest_load(Dtype::f32).messages_sent, 1);
   EXPECT_EQ(plan.largest_load(Dtype::f32).bytes_sent, 4 * 4);
+  EXPECT_EQ(received(plan, 5), "5>5:4");  // x=1, y=1 has it itself
+  EXPECT_EQ(received(plan, 9), "6>9:4");  // x=2, y=1: the copy that is as many steps further as x is from that part
   const Redistribution turned("s@x -> s@y", Mesh("x=4 y=4"), {64});
   EXPECT_EQ(turned.largest_load(Dtype::f32).messages_sent, 1);
   EXPECT_EQ(turned.largest_load(Dtype::f32).bytes_sent, 16 * 4);
@@ -193,6 +195,9 @@ TEST(DistributedPlan, NewAxesAreRepeatedByTheReceiver) {
   const Redistribution cut("a@x -> a c@x", Mesh("x=2"), {4}, {{"c", 3}});
   EXPECT_EQ(cut.out_shape(1), (Dims{4, 1}));
   EXPECT_EQ(sent(cut, 0), "0>0:2 0>1:2");
+  const Redistribution merged("a@x -> a (c d)", Mesh("x=2"), {4}, {{"c", 3}, {"d", 2}});
+  EXPECT_EQ(merged.sends(0)[0].boxes[0].loops, (std::vector<TransferLoop>{{2, 0, 1, 0, 1}, {6, -1, 0, 1, 1}}));
+  EXPECT_TRUE(Redistribution("a@x -> a c", Mesh("x=2"), {4}, {{"c", 0}}).sends(0).empty());
 }
 
 TEST(DistributedPlan, EmptyArraysAndPartsAndNoAxes) {
