@@ -6,7 +6,7 @@
 
 #include "core/pattern.hpp"
 
-namespace axisloom {
+namespace axisloom::distributed {
 namespace {
 
 using core::Cut;
@@ -157,4 +157,4 @@ TEST(DistributedPattern, RanksThatAreNotThereAreRefused) {
 }
 
 }  // namespace
-}  // namespace axisloom
+}  // namespace axisloom::distributed

@@ -9,7 +9,7 @@
 #include <map>
 #include <numeric>
 
-namespace axisloom {
+namespace axisloom::distributed {
 namespace {
 
 std::vector<Dims> in_shapes(const Redistribution& plan) {
@@ -342,4 +342,4 @@ TEST(DistributedPlan, TheExampleOfTheDocumentation) {
 }
 
 }  // namespace
-}  // namespace axisloom
+}  // namespace axisloom::distributed

@@ -13,7 +13,7 @@
 
 #include "sanitizers.hpp"
 
-namespace axisloom {
+namespace axisloom::distributed {
 namespace {
 
 using Indices = std::vector<std::int64_t>;
@@ -449,4 +449,4 @@ TEST(DistributedRandom, EveryElementArrivesWhereTheOracleHasIt) {
 }
 
 }  // namespace
-}  // namespace axisloom
+}  // namespace axisloom::distributed
