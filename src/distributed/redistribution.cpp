@@ -208,6 +208,11 @@ TransferLoad largest(const Traffic& sent, const Traffic& received, Dtype dtype) 
           .messages_received = std::ranges::max(received.messages)};
 }
 
+Dims shape_at(const Impl& impl, const Distribution& side, int rank) {
+  return in_context(impl.text, impl.mesh, impl.in_shape,
+                    [&] { return distributed::local_shape(side, impl.extents, impl.mesh.coordinates(rank)); });
+}
+
 /// Whether nothing is to be sent. Throws for a rank that the mesh does not have.
 bool is_empty_at(const Impl& impl, int rank) {
   impl.mesh.coordinates(rank);
@@ -243,11 +248,11 @@ const Dims& Redistribution::out_shape() const noexcept {
 }
 
 Dims Redistribution::in_shape(int rank) const {
-  return distributed::local_shape(impl_->in, impl_->extents, impl_->mesh.coordinates(rank));
+  return shape_at(*impl_, impl_->in, rank);
 }
 
 Dims Redistribution::out_shape(int rank) const {
-  return distributed::local_shape(impl_->out, impl_->extents, impl_->mesh.coordinates(rank));
+  return shape_at(*impl_, impl_->out, rank);
 }
 
 int Redistribution::addends() const noexcept {

@@ -153,7 +153,14 @@ TEST(DistributedPattern, RanksThatAreNotThereAreRefused) {
   const Redistribution plan("a@x -> a", mesh, {0});
   EXPECT_THROW(plan.sends(6), Error);
   EXPECT_THROW(plan.receives(-1), Error);
-  EXPECT_THROW(plan.in_shape(6), Error);
+  try {
+    plan.in_shape(6);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.parts().message, "the mesh \"x=2 y=3\" has no rank 6");
+    EXPECT_EQ(error.parts().op, "rearrange \"a@x -> a\" over the mesh \"x=2 y=3\"");
+    EXPECT_EQ(error.parts().remedy, "give a rank from 0 to 5");
+  }
 }
 
 }  // namespace
