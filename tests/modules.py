@@ -26,6 +26,7 @@ MODULES = {
     "src/model": ["src/jit"],
     "src/planner": ["src/model"],
     "src/c": ["src/core"],
+    "src/distributed": ["src/core"],
     "src/ops": ["src/planner"],
     "src/ops/nvidia": ["src/device"],  # what the variants for NVIDIA's cards share
     "src/ops/rearrange": ["src/ops"],

@@ -16,10 +16,11 @@ bool is_word(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '.';
 }
 
-/// Whether a name may stand twice on one side, and whether each letter is a name of its own.
+/// Whether a name may stand twice on one side, whether each letter is a name of its own, and whether axes may be cut.
 struct Spelling {
   bool repeats = false;
   bool letters = false;
+  bool cuts = false;
 };
 
 /// Parses one side of a pattern: text[begin, end).
@@ -37,6 +38,10 @@ class SideParser {
         close();
       else if (is_word(c))
         word();
+      else if (spelling_.cuts && c == '@')
+        fail(here(), "the cut stands behind no axis", "write '@' right behind an axis or a parenthesis: s@x, (h w)@x");
+      else if (spelling_.cuts && c == '+')
+        addend();
       else if (c != ' ')
         fail(here(), "the pattern has a character that is not allowed there",
              "use names of ASCII letters, digits and underscores, numbers, spaces, parentheses and '...'");
@@ -58,6 +63,8 @@ class SideParser {
 
   void open() {
     if (in_group_) fail(here(), "parentheses cannot be nested", "compose axes on one level: (a b c)");
+    if (!side_.addends.empty())
+      fail(here(), "an axis stands behind '+'", "write the mesh axes of addends at the end of the side");
     group_ = Group{.composed = true, .column = int(at_)};
     in_group_ = true;
     ++at_;
@@ -65,15 +72,22 @@ class SideParser {
 
   void close() {
     if (!in_group_) fail(here(), "the parenthesis was never opened", "remove it, or add '('");
-    side_.groups.push_back(std::move(group_));
     in_group_ = false;
     ++at_;
+    if (cut_follows()) {
+      if (group_.axes.empty() && !group_.ellipsis)
+        fail(here(), "there is no axis in the parenthesis to cut", "name one: (h w)@x");
+      group_.cuts = cuts();
+    }
+    side_.groups.push_back(std::move(group_));
   }
 
   void word() {
     const size_t begin = at_;
     at_ = end_of_word();
     const std::string_view token = text_.substr(begin, at_ - begin);
+    if (!side_.addends.empty())
+      fail(token, "an axis stands behind '+'", "write the mesh axes of addends at the end of the side");
     if (!in_group_) group_ = Group{.column = int(begin)};
     if (token.find('.') != token.npos)
       add_ellipsis(token);
@@ -81,6 +95,11 @@ class SideParser {
       add_anonymous(token);
     else
       add_named(token);
+    if (cut_follows()) {
+      if (group_.axes.empty() || group_.axes.back().column != int(begin) || group_.axes.back().name.empty())
+        fail(token, "what stands before '@' has no name", "name the axis that is to be cut");
+      group_.axes.back().cuts = cuts();
+    }
     if (!in_group_) side_.groups.push_back(std::move(group_));
   }
 
@@ -118,6 +137,75 @@ class SideParser {
     group_.axes.push_back(Axis{.name = std::string(token), .column = column_of(token)});
   }
 
+  bool next_is(char c) const { return at_ < end_ && text_[at_] == c; }
+  bool cut_follows() const { return spelling_.cuts && next_is('@'); }
+
+  std::string_view take_word() {
+    const size_t begin = at_;
+    while (at_ < end_ && is_word(text_[at_])) ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  Cuts cuts() {
+    Cuts found;
+    while (next_is('@')) {
+      Cut& cut = found.emplace_back();
+      ++at_;
+      if (next_is('('))
+        several_mesh_names(cut);
+      else
+        cut.over.push_back(mesh_name());
+      if (!next_is(':')) continue;
+      ++at_;
+      deal(cut);
+    }
+    return found;
+  }
+
+  void several_mesh_names(Cut& cut) {
+    const size_t opened = at_++;
+    for (; at_ < end_ && !next_is(')');)
+      if (next_is(' '))
+        ++at_;
+      else
+        cut.over.push_back(mesh_name());
+    if (at_ == end_) throw fault(text_, int(opened), 1, "the parenthesis is never closed", "add ')'");
+    ++at_;
+    if (cut.over.empty()) throw fault(text_, int(opened), 2, "the cut names no mesh axis", "name one or more: s@(x y)");
+  }
+
+  MeshName mesh_name() {
+    const size_t begin = at_;
+    const std::string_view token = take_word();
+    if (token.empty() || !is_letter(token.front()) || token.find('.') != token.npos)
+      throw fault(text_, int(begin), int(std::max<size_t>(token.size(), 1)), "the name of a mesh axis is missing here",
+                  "write one that begins with a letter: s@x, s@(x y), +x");
+    if (!mesh_names_.insert(token).second)
+      fail(token, concat("the mesh axis '", token, "' appears twice on one side"), "use each mesh axis once");
+    return {.name = std::string(token), .column = column_of(token)};
+  }
+
+  void deal(Cut& cut) {
+    const size_t begin = at_;
+    const std::string_view token = take_word();
+    if (token == "balanced") {
+      cut.deal = Deal::balanced;
+      return;
+    }
+    cut.deal = Deal::cyclic;
+    const auto block = whole_number<i64>(token);
+    if (!block || *block < 1)
+      throw fault(text_, int(begin), int(std::max<size_t>(token.size(), 1)), "this is no way to cut an axis",
+                  "write ':balanced', or a positive length of blocks that are dealt in turn, as in s@x:64");
+    cut.block = *block;
+  }
+
+  void addend() {
+    if (in_group_) fail(here(), "'+' stands in a parenthesis", "write the mesh axes of addends at the end of the side");
+    ++at_;
+    side_.addends.push_back(mesh_name());
+  }
+
   std::string_view text_;
   size_t at_;
   size_t end_;
@@ -126,7 +214,7 @@ class SideParser {
   Group group_;
   bool in_group_ = false;
   bool has_ellipsis_ = false;
-  std::set<std::string_view> names_;
+  std::set<std::string_view> names_, mesh_names_;
 };
 
 size_t find_arrow(std::string_view text) {
@@ -239,6 +327,10 @@ Error fault(std::string_view text, int column, int length, const std::string& me
 
 Pattern parse(std::string_view text) {
   return parse_as({}, text);
+}
+
+Pattern parse_distributed(std::string_view text) {
+  return parse_as({.cuts = true}, text);
 }
 
 Pattern parse_einsum(std::string_view text, std::span<const Dims> shapes) {

@@ -13,11 +13,32 @@
 
 namespace axisloom::core {
 
+/// The name of a mesh axis in a pattern.
+struct MeshName {
+  std::string name = {};
+  int column = 0;
+  bool operator==(const MeshName&) const = default;
+};
+
+/// How a cut divides an axis among ranks: blocks of one length, of which the last may be shorter or empty; lengths that
+/// differ by at most one; or blocks dealt in turn.
+enum class Deal { chunks, balanced, cyclic };
+
+/// "@x", "@(x y)", "@x:balanced", "@x:64" after an axis: it is cut over these mesh axes, the first one slowest.
+struct Cut {
+  std::vector<MeshName> over = {};
+  Deal deal = Deal::chunks;
+  i64 block = 0;  // of Deal::cyclic
+  bool operator==(const Cut&) const = default;
+};
+using Cuts = std::vector<Cut>;  // each cuts what the one before it left
+
 /// One elementary axis as it stands in a pattern. Anonymous lengths ("1", "3") have an empty name.
 struct Axis {
   std::string name = {};
   i64 length = -1;  // of an anonymous axis, at least 2; -1 for a named one
   int column = 0;   // where it stands in the pattern's text, for messages
+  Cuts cuts = {};   // of patterns of distributed arrays alone
   bool operator==(const Axis&) const = default;
 };
 
@@ -28,10 +49,12 @@ struct Group {
   size_t at = 0;          // position of the ellipsis among `axes`
   bool composed = false;  // written in parentheses
   int column = 0;
+  Cuts cuts = {};  // behind the parenthesis
 };
 
 struct Side {
   std::vector<Group> groups;
+  std::vector<MeshName> addends;  // "+x": the ranks along x hold addends
   const Group* ellipsis() const;  // the group that has one; null where none has
 };
 
@@ -46,6 +69,10 @@ struct Pattern {
 /// level they leave a group without axes, as "()" does. Throws Error(pattern) whose message shows the pattern with a
 /// caret below the fault.
 Pattern parse(std::string_view text);
+
+/// The same for arrays that are distributed over ranks: an axis or a parenthesis may have cuts, and a side may end with
+/// mesh axes along which ranks hold addends. A mesh axis stands on a side at most once.
+Pattern parse_distributed(std::string_view text);
 
 /// Parses a pattern of einsum, in einops' spelling ("i k, k j -> i j") or in NumPy's ("ik,kj->ij", "ik,kj"). A name may
 /// stand twice in one operand, which means its diagonal. The spelling follows from the text and the operands' ranks:

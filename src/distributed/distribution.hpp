@@ -1,0 +1,64 @@
+// How an array lies on the ranks of a mesh: the cuts of its axes, the shape of each rank's part, and which elements are
+// in it.
+#pragma once
+
+#include "core/pattern.hpp"
+#include "distributed/comb.hpp"
+#include "distributed/unravel.hpp"
+
+#include <axisloom/distributed.hpp>
+
+#include <span>
+#include <vector>
+
+namespace axisloom::distributed {
+
+/// Where a rank is along each mesh axis.
+using Coordinates = std::span<const int>;
+
+/// A cut whose mesh axes are known.
+struct BoundCut {
+  struct Over {
+    int axis = 0;  // index into Mesh::axes()
+    int extent = 1;
+  };
+  core::Cut cut;
+  std::vector<Over> over;  // slowest first
+
+  i64 parts() const;
+  i64 part(Coordinates at) const;
+};
+using BoundCuts = std::vector<BoundCut>;
+
+/// One side of a pattern. Axes are indices into a list of extents that both sides share.
+struct Distribution {
+  struct Dim {
+    core::Composition axes;
+    BoundCuts cuts;  // of the composed axis; then its axes have none of their own
+  };
+  std::vector<Dim> dims;             // by axis of the array
+  std::vector<BoundCuts> axis_cuts;  // by elementary axis
+  std::vector<int> addends;          // mesh axes along which ranks hold addends
+};
+
+/// The cuts of one side of a pattern that was bound. Throws Error(pattern) for mesh axes that are not there, and for
+/// cuts of a composed axis as well as of its parts.
+Distribution distribution(const core::Pattern& pattern, const core::Side& side, const core::BoundSide& bound,
+                          const core::BoundPattern& axes, const Mesh& mesh);
+
+/// Makes neighbours on both sides one axis where no cut tells them apart, and forgets the parts of `extents` that are
+/// not needed any more.
+void merge_axes(std::vector<i64>& extents, Distribution& in, Distribution& out);
+
+/// Mesh axes over which something is cut.
+std::vector<bool> cut_over(const Distribution& side, const Mesh& mesh);
+
+/// Of an array with these extents of elementary axes, the shape of the part at `at`.
+Dims local_shape(const Distribution& side, std::span<const i64> extents, Coordinates at);
+
+/// The elements of that part as disjoint blocks. A block has a comb for each elementary axis, whose places are steps of
+/// the index of the local array's axis. An axis that this side lacks is there at all of its indices, in place 0. No
+/// extent may be 0.
+std::vector<Block> local_blocks(const Distribution& side, std::span<const i64> extents, Coordinates at);
+
+}  // namespace axisloom::distributed
