@@ -2,6 +2,7 @@
 #include "native/array.hpp"
 #include "native/builtins.hpp"
 #include "native/errors.hpp"
+#include "native/redistribution.hpp"
 
 #include <axisloom/version.hpp>
 
@@ -21,4 +22,5 @@ NB_MODULE(_native, module) {
   });
   python::bind_array(module);
   python::add_builtins(module);
+  python::bind_redistribution(module);
 }
