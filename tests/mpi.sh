@@ -19,5 +19,7 @@ for launcher in "${launchers[@]}"; do
   # shellcheck disable=SC2086 # the launcher is words
   timeout 300 $launcher "$build/mpi-$mpi/mpi_tests" --gtest_brief=1 --gtest_color=no
   # shellcheck disable=SC2086
+  timeout 60 $launcher "$build/mpi-$mpi/example" > /dev/null
+  # shellcheck disable=SC2086
   tests/mpi/killed.py "$kills" "$build/mpi-$mpi/runs_on" $launcher
 done
