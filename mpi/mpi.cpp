@@ -2,6 +2,10 @@
 #include <axisloom/error.hpp>
 #include <axisloom/mpi.hpp>
 
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -90,8 +94,7 @@ class Windows : public SharedWindows {
     check(MPI_Info_create(&info), "MPI_Info_create");
     MPI_Info_set(info, "alloc_shared_noncontig", "true");
     void* mine = nullptr;
-    const int code =
-        MPI_Win_allocate_shared(MPI_Aint(bytes + window_alignment), 1, info, comm, &mine, &window_);
+    const int code = MPI_Win_allocate_shared(MPI_Aint(bytes + window_alignment), 1, info, comm, &mine, &window_);
     MPI_Info_free(&info);
     check(code, "MPI_Win_allocate_shared");
     MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
@@ -167,6 +170,14 @@ class MpiCommunicator : public Communicator {
     MPI_Comm part = MPI_COMM_NULL;
     check(MPI_Comm_split(comm_, group, rank_, &part), "MPI_Comm_split");
     return std::make_shared<MpiCommunicator>(part);
+  }
+
+  bool takes_device_memory() const override {
+#if defined(MPIX_CUDA_AWARE_SUPPORT) || (defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40000000)
+    return MPIX_Query_cuda_support() == 1;
+#else
+    return false;
+#endif
   }
 
   std::unique_ptr<SharedWindows> share(std::size_t bytes) override {

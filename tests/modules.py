@@ -26,7 +26,7 @@ MODULES = {
     "src/model": ["src/jit"],
     "src/planner": ["src/model"],
     "src/c": ["src/core"],
-    "src/distributed": ["src/core"],
+    "src/distributed": ["src/device"],
     "mpi": ["include"],
     "src/ops": ["src/planner"],
     "src/ops/nvidia": ["src/device"],  # what the variants for NVIDIA's cards share

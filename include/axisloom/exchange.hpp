@@ -69,6 +69,8 @@ class Communicator {
   /// Windows of so many bytes, a number that each rank chooses for its own; empty where the ranks do not reach each
   /// other's memory.
   virtual std::unique_ptr<SharedWindows> share(std::size_t bytes) = 0;
+  /// Whether messages may lie in memory of a CUDA device, by its addresses.
+  virtual bool takes_device_memory() const { return false; }
 };
 
 /// How the elements of an exchange travel.
@@ -101,7 +103,7 @@ struct ExchangeReport {
   std::int64_t bytes_sent = 0;       ///< to other ranks
   std::int64_t bytes_received = 0;   ///< from other ranks
   std::int64_t bytes_kept = 0;       ///< from its own input to its own output
-  std::int64_t workspace_bytes = 0;  ///< that it holds
+  std::int64_t workspace_bytes = 0;  ///< for messages; of arrays on a device perhaps as many on the host again
 };
 
 struct ExchangeImpl;
@@ -110,6 +112,7 @@ struct SharedOutputImpl;
 /// A local output that the peers of its exchange write into directly. All ranks let go of it together.
 class SharedOutput {
  public:
+  /// One that was moved from may only be destroyed or assigned to; so of Exchange.
   SharedOutput(SharedOutput&&) noexcept;
   SharedOutput& operator=(SharedOutput&&) noexcept;
   ~SharedOutput();

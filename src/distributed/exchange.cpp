@@ -16,8 +16,8 @@ namespace {
 
 std::string what(std::string_view pattern, const Lengths& lengths, std::string_view mesh, const Dims& shape,
                  Dtype dtype) {
-  return concat(to_string(rearrange(pattern, lengths)), " over ", mesh.empty() ? "one rank" : mesh, " of ",
-                name(dtype), to_string(shape));
+  return concat(to_string(rearrange(pattern, lengths)), " over ", mesh.empty() ? "one rank" : mesh, " of ", name(dtype),
+                to_string(shape));
 }
 
 /// What all ranks have to have in common.
@@ -38,8 +38,9 @@ int first_of_group(const Mesh& mesh, u64 crossed, int rank) {
   return mesh.rank_at(at);
 }
 
-Half half_of(i64 bytes, const Device& device) {
-  Half half{.host = Array(Dtype::u8, {bytes}), .buffer = {}, .moved = {}};
+Half half_of(i64 bytes, const Device& device, bool on_host) {
+  Half half;
+  if (on_host) half.host = Array(Dtype::u8, {bytes});
   if (device.info().api != Api::host) half.buffer = device.allocate(size_t(bytes));
   return half;
 }
@@ -48,9 +49,12 @@ Half half_of(i64 bytes, const Device& device) {
 
 std::string_view name(ExchangePath path) noexcept {
   switch (path) {
-    case ExchangePath::local: return "local";
-    case ExchangePath::windows: return "windows";
-    case ExchangePath::messages: return "messages";
+    case ExchangePath::local:
+      return "local";
+    case ExchangePath::windows:
+      return "windows";
+    case ExchangePath::messages:
+      return "messages";
   }
   return "unknown";
 }
@@ -89,6 +93,8 @@ void ExchangeImpl::settle(const std::vector<Vote>& votes) {
 
 void ExchangeImpl::settle_path(bool all_on_host) {
   report.path = ExchangePath::messages;
+  const Api api = options.device.info().api;
+  engine_reaches_device = api == Api::cuda && group->takes_device_memory();
   if (plan->addends() > 1) {
     report.reason = "addends are added up from messages, in the order of ranks";
   } else if (!all_on_host) {
@@ -104,6 +110,9 @@ void ExchangeImpl::settle_path(bool all_on_host) {
     return;
   }
   report.not_direct = report.reason;
+  if (api != Api::host)
+    report.reason +=
+        concat("; those of this one go ", engine_reaches_device ? "from and to its device" : "by way of the host");
 }
 
 /// Each sender tells its receivers where in its window their messages lie.
@@ -124,11 +133,12 @@ void ExchangeImpl::allocate() {
     report.workspace_bytes = 2 * send_bytes;
     return;
   }
+  const Api api = options.device.info().api;
   for (int half = 0; half < halves; ++half) {
-    outgoing[size_t(half)] = half_of(send_bytes, options.device);
-    incoming[size_t(half)] = half_of(receive_bytes, options.device);
+    outgoing[size_t(half)] = half_of(send_bytes, options.device, !engine_reaches_device);
+    incoming[size_t(half)] = half_of(receive_bytes, options.device, !engine_reaches_device);
   }
-  sums = half_of(sum_bytes, options.device);
+  sums = half_of(sum_bytes, options.device, api == Api::host);
   report.workspace_bytes = halves * (send_bytes + receive_bytes) + sum_bytes;
 }
 

@@ -48,11 +48,14 @@ struct Round {
   std::vector<Sum> sums;
 };
 
-/// Memory of messages: on the host, and where the arrays lie on a device, there too.
+/// Memory of messages: on the host, or where the arrays lie on a device, there and, unless the engine takes memory of
+/// the device, on the host too.
 struct Half {
   Array host;
   Buffer buffer;
   Event moved;  // between the two
+  /// What the engine sees.
+  std::span<std::byte> memory() const;
 };
 
 /// Where a peer keeps what it has for this rank, in its window.
@@ -92,9 +95,9 @@ struct ExchangeImpl {
   std::vector<int> members;  // of the group, as ranks of all
   ExchangeReport report;
 
-  std::vector<distributed::Slot> sends, receives;   // of addends, the own ones are among those that are received
-  std::optional<Transfer> kept;                     // straight from the input to the output
-  std::vector<std::vector<size_t>> addends;         // of the same elements, as places in `receives`
+  std::vector<distributed::Slot> sends, receives;        // of addends, the own ones are among those that are received
+  std::optional<Transfer> kept;                          // straight from the input to the output
+  std::vector<std::vector<size_t>> addends;              // of the same elements, as places in `receives`
   i64 send_bytes = 0, receive_bytes = 0, sum_bytes = 0;  // of a half
   int halves = 1;
 
@@ -102,11 +105,12 @@ struct ExchangeImpl {
   std::vector<distributed::WindowSlot> window_slots;  // of each that is received
   std::array<distributed::Half, 2> outgoing, incoming;
   distributed::Half sums;
+  bool engine_reaches_device = false;  // messages lie there
 
   std::array<i64, 2> planned_align{};  // of input and output
   distributed::Steps keep;
   std::vector<distributed::Round> rounds;
-  i64 rounds_run = 0;  // through windows, whose halves take turns from one run to the next
+  i64 rounds_run = 0;   // through windows, whose halves take turns from one run to the next
   bool broken = false;  // a run did not end
 
  private:

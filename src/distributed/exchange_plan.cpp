@@ -1,6 +1,7 @@
 // What a rank does in an exchange: its messages, their places, the number of rounds, and the copies of each round.
 #include <axisloom/error.hpp>
 
+#include "core/number.hpp"
 #include "core/text.hpp"
 #include "distributed/exchange_impl.hpp"
 #include "distributed/pieces.hpp"
@@ -33,15 +34,11 @@ u64 crossed_by(const Mesh& mesh, int one, int other) {
   return bits;
 }
 
-bool is_integer(Dtype dtype) {
-  return dtype != Dtype::f16 && dtype != Dtype::bf16 && dtype != Dtype::f32 && dtype != Dtype::f64 &&
-         dtype != Dtype::c64 && dtype != Dtype::c128;
-}
-
 /// In the order of ranks, by the same bits each time; of integers modulo 2^bits.
 Operation sum_of(Dtype dtype) {
   ReduceOptions options{.axes = {0}, .order = Order::portable};
-  if (is_integer(dtype)) options.dtype = dtype;
+  const core::NumberKind kind = core::kind_of(dtype);
+  if (kind == core::NumberKind::unsigned_integer || kind == core::NumberKind::signed_integer) options.dtype = dtype;
   return reduction("sum", options);
 }
 
@@ -74,7 +71,8 @@ void ExchangeImpl::prepare(const Redistribution& made) {
   if (made.addends() > 1) group_addends();
   const auto bytes = [&](const Slot& slot) { return slot.whole.elements * i64(size_of(dtype)); };
   for (const Slot& slot : sends) report.bytes_sent += bytes(slot);
-  for (const Slot& slot : receives) (slot.whole.from == rank ? report.bytes_kept : report.bytes_received) += bytes(slot);
+  for (const Slot& slot : receives)
+    (slot.whole.from == rank ? report.bytes_kept : report.bytes_received) += bytes(slot);
   if (kept) report.bytes_kept += kept->elements * i64(size_of(dtype));
 }
 
@@ -132,9 +130,10 @@ i64 ExchangeImpl::rounds_within(i64 bytes) const {
   for (const std::vector<Slot>* slots : {&sends, &receives})
     for (const Slot& slot : *slots) high = std::max(high, slot.whole.elements);
   if (need(high) > bytes)
-    throw Error(Errc::usage,
-                concat("a workspace of ", options.workspace, " bytes is too small for two elements of each message at a time"),
-                concat("give one of at least ", 2 * need(high), " bytes"));
+    throw Error(
+        Errc::usage,
+        concat("a workspace of ", options.workspace, " bytes is too small for two elements of each message at a time"),
+        concat("give one of at least ", 2 * need(high), " bytes"));
   while (low < high) {
     const i64 middle = low + (high - low) / 2;
     if (need(middle) <= bytes)
@@ -145,7 +144,8 @@ i64 ExchangeImpl::rounds_within(i64 bytes) const {
   return low;
 }
 
-// --- copies of a round ------------------------------------------------------------------------------------------------
+// --- copies of a round
+// ------------------------------------------------------------------------------------------------
 /// Elements side by side at the start of a slot.
 View ExchangeImpl::message_view(i64 elements) const {
   View view = View::contiguous(dtype, {elements});
@@ -183,8 +183,8 @@ Round ExchangeImpl::round_of(const StepMaker& maker, i64 number) const {
       continue;
     }
     const WindowSlot place = windows ? window_slots[i] : WindowSlot{.begin = slot.begin};
-    Piece& piece = round.receives.emplace_back(
-        Piece{slot.peer, place.begin, part.elements * element, place.half_bytes, {}});
+    Piece& piece =
+        round.receives.emplace_back(Piece{slot.peer, place.begin, part.elements * element, place.half_bytes, {}});
     if (addends.empty()) maker.add(unpacked(part), place.begin, 0, piece.steps);
   }
   add_sums(maker, number, round);

@@ -3,12 +3,18 @@
 
 #include "core/host_memory.hpp"
 #include "core/text.hpp"
+#include "device/device.hpp"
 #include "distributed/exchange_impl.hpp"
 #include "distributed/pieces.hpp"
 
 #include <algorithm>
 
 namespace axisloom {
+
+std::span<std::byte> distributed::Half::memory() const {
+  if (buffer && host.view().count() == 0) return {static_cast<std::byte*>(buffer.impl()->native()), buffer.bytes()};
+  return {static_cast<std::byte*>(const_cast<void*>(host.data())), size_t(host.view().count())};
+}
 
 using namespace distributed;
 
@@ -22,10 +28,6 @@ Place place_of(const void* memory) {
 Place place_of(Half& half) {
   if (half.buffer) return {.buffer = &half.buffer};
   return {.host = static_cast<std::byte*>(half.host.data())};
-}
-
-std::span<std::byte> memory_of(Half& half) {
-  return {static_cast<std::byte*>(half.host.data()), size_t(half.host.view().count())};
 }
 
 }  // namespace
@@ -59,14 +61,21 @@ void ExchangeImpl::run_here(const void* from, void* to) {
   broken = true;
   const Place input = place_of(from), output = place_of(to);
   switch (report.path) {
-    case ExchangePath::local: distributed::run(keep, {}, input, output); break;
-    case ExchangePath::windows: pass_through_windows(input, output); break;
-    case ExchangePath::messages: pass_messages({}, input, output); break;
+    case ExchangePath::local:
+      distributed::run(keep, {}, input, output);
+      break;
+    case ExchangePath::windows:
+      pass_through_windows(input, output);
+      break;
+    case ExchangePath::messages:
+      pass_messages({}, input, output);
+      break;
   }
   broken = false;
 }
 
-// --- through windows --------------------------------------------------------------------------------------------------
+// --- through windows
+// --------------------------------------------------------------------------------------------------
 
 /// A half is packed again two rounds later, and the barrier between shows that all have unpacked what was in it.
 void ExchangeImpl::pass_through_windows(const Place& from, const Place& to) {
@@ -83,17 +92,22 @@ void ExchangeImpl::pass_through_windows(const Place& from, const Place& to) {
   }
 }
 
-// --- by messages ------------------------------------------------------------------------------------------------------
+// --- by messages
+// ------------------------------------------------------------------------------------------------------
 
 void ExchangeImpl::pack(const Round& round, int half, const Queue& queue, const Place& from) {
   Half &out_half = outgoing[size_t(half)], &in_half = incoming[size_t(half)];
   for (const Piece& piece : round.sends) distributed::run(piece.steps, queue, from, place_of(out_half));
+  if (engine_reaches_device) {
+    queue.finish();
+    return;
+  }
   in_half.moved.wait();
-  if (out_half.buffer && !round.sends.empty()) queue.read(out_half.buffer, 0, memory_of(out_half)).wait();
+  if (out_half.buffer && !round.sends.empty()) queue.read(out_half.buffer, 0, out_half.memory()).wait();
 }
 
 std::unique_ptr<MessagesInFlight> ExchangeImpl::start(const Round& round, int half) {
-  const std::span<std::byte> sent = memory_of(outgoing[size_t(half)]), received = memory_of(incoming[size_t(half)]);
+  const std::span<std::byte> sent = outgoing[size_t(half)].memory(), received = incoming[size_t(half)].memory();
   std::vector<OutgoingMessage> out_messages;
   std::vector<IncomingMessage> in_messages;
   for (const Piece& piece : round.sends)
@@ -105,8 +119,9 @@ std::unique_ptr<MessagesInFlight> ExchangeImpl::start(const Round& round, int ha
 
 void ExchangeImpl::unpack(const Round& round, int half, const Queue& queue, const Place& from, const Place& to) {
   Half& in_half = incoming[size_t(half)];
-  if (in_half.buffer && !round.receives.empty()) in_half.moved = queue.write(in_half.buffer, 0, memory_of(in_half));
-  // The device's half has what came; own addends lie beside it, so they are packed now.
+  if (in_half.buffer && !engine_reaches_device && !round.receives.empty())
+    in_half.moved = queue.write(in_half.buffer, 0, in_half.memory());
+  // Own addends lie beside what came, which may just have been written with all that is between.
   distributed::run(round.own_addends, queue, from, place_of(in_half));
   for (const Piece& piece : round.receives) distributed::run(piece.steps, queue, place_of(in_half), to);
   for (const Sum& sum : round.sums) {
@@ -145,7 +160,8 @@ void ExchangeImpl::run_on_device(const Queue& queue, const Buffer& from, const B
   broken = false;
 }
 
-// --- straight into the peers' outputs ---------------------------------------------------------------------------------
+// --- straight into the peers' outputs
+// ---------------------------------------------------------------------------------
 
 /// What a rank has for its peers, and for itself, in their row-major outputs.
 void ExchangeImpl::plan_direct(SharedOutputImpl& output) const {

@@ -62,7 +62,9 @@ void add_range(const TransferBox& box, size_t loop, i64 begin, i64 end, std::vec
   }
   const i64 row = elements_within(box, loop), first = begin / row, last = end / row;
   // A loop of one step is gone, and the next one stands in its place.
-  const auto within = [&](i64 step, i64 from, i64 to) { add_range(narrowed(box, loop, step, 1), loop, from, to, found); };
+  const auto within = [&](i64 step, i64 from, i64 to) {
+    add_range(narrowed(box, loop, step, 1), loop, from, to, found);
+  };
   if (first == last) return within(first, begin - first * row, end - first * row);
   const i64 whole = ceil_div(begin, row);
   if (whole > first) within(first, begin - first * row, row);

@@ -78,8 +78,10 @@ TEST(Mpi, RanksThatDoNotMeanTheSameAreNamedOnAll) {
   });
   ASSERT_TRUE(by_pattern);
   EXPECT_EQ(by_pattern->code(), Errc::usage);
-  EXPECT_NE(std::string_view(by_pattern->what()).find("rank 0 for rearrange \"s@x h -> s h@x\""), std::string_view::npos);
-  EXPECT_NE(std::string_view(by_pattern->what()).find("rank 2 for rearrange \"s@x h -> h s@x\""), std::string_view::npos);
+  EXPECT_NE(std::string_view(by_pattern->what()).find("rank 0 for rearrange \"s@x h -> s h@x\""),
+            std::string_view::npos);
+  EXPECT_NE(std::string_view(by_pattern->what()).find("rank 2 for rearrange \"s@x h -> h s@x\""),
+            std::string_view::npos);
   const auto by_shape = error_of([&] { Exchange("s@x h -> s h@x", "x=4", {8, rank == 3 ? 9 : 8}, Dtype::f32, world); });
   ASSERT_TRUE(by_shape);
   EXPECT_NE(std::string_view(by_shape->what()).find("f32[8,9]"), std::string_view::npos);
@@ -91,12 +93,14 @@ TEST(Mpi, ARankThatCannotTakePartStopsAll) {
   const auto error = error_of([&] { Exchange("s@x h -> s h@x", "x=4", {8, 8}, Dtype::f32, world, options); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Errc::shape);
-  EXPECT_NE(std::string_view(error->what()).find("the local input of rank 1 has the shape [2,8]"), std::string_view::npos);
+  EXPECT_NE(std::string_view(error->what()).find("the local input of rank 1 has the shape [2,8]"),
+            std::string_view::npos);
 }
 
 TEST(Mpi, RanksWithoutElementsTakePart) {
   for (const bool windows : {true, false}) {
-    Exchange exchange("s@x h -> s h@x", "x=4", {2, 9}, Dtype::i32, world, {.windows = windows});  // 1, 1, 0, 0; 3, 3, 3, 0
+    Exchange exchange("s@x h -> s h@x", "x=4", {2, 9}, Dtype::i32, world,
+                      {.windows = windows});  // 1, 1, 0, 0; 3, 3, 3, 0
     const int rank = world->rank();
     std::vector<std::int32_t> in(9), out(6, -1);
     for (int i = 0; i < 9; ++i) in[std::size_t(i)] = 100 * rank + i;

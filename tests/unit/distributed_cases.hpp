@@ -266,7 +266,6 @@ inline std::vector<std::size_t> places(const View& view) {
   return found;
 }
 
-
 /// As a Redistribution takes it.
 struct DrawnJob {
   std::string pattern;
@@ -276,11 +275,11 @@ struct DrawnJob {
 };
 
 inline DrawnJob job_of(const DrawnCase& drawn) {
-  DrawnJob job{.pattern = text_of(drawn, drawn.in) + "-> " + text_of(drawn, drawn.out),
-               .mesh = Mesh(joined(drawn.mesh, " ",
-                                   [](const MeshAxis& axis) { return concat(axis.name, "=", axis.extent); })),
-               .shape = {},
-               .lengths = {}};
+  DrawnJob job{
+      .pattern = text_of(drawn, drawn.in) + "-> " + text_of(drawn, drawn.out),
+      .mesh = Mesh(joined(drawn.mesh, " ", [](const MeshAxis& axis) { return concat(axis.name, "=", axis.extent); })),
+      .shape = {},
+      .lengths = {}};
   for (const DrawnDim& dim : drawn.in.dims) {
     std::int64_t extent = 1;
     for (const int axis : dim.axes) extent *= drawn.axes[std::size_t(axis)].extent;

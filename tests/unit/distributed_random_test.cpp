@@ -14,11 +14,11 @@
 namespace axisloom::distributed {
 namespace {
 
+using test::Drawer;
 using test::DrawnCase;
 using test::DrawnCut;
 using test::DrawnCuts;
 using test::DrawnDim;
-using test::Drawer;
 using test::each;
 using test::Indices;
 using test::places;

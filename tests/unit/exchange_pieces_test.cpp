@@ -40,8 +40,7 @@ TEST(ExchangePieces, TogetherTheyAreTheMessage) {
 
 TEST(ExchangePieces, TheyBeginWhereRowsBegin) {
   const Redistribution plan("s@x h d -> s h@x d", Mesh("x=2"), {200, 6, 5});
-  for (std::int64_t round = 0; round < 7; ++round)
-    EXPECT_EQ(piece_of(plan.sends(0)[1], round, 7).boxes.size(), 1U);
+  for (std::int64_t round = 0; round < 7; ++round) EXPECT_EQ(piece_of(plan.sends(0)[1], round, 7).boxes.size(), 1U);
 }
 
 TEST(ExchangePieces, MoreRoundsNeedNoMoreRoom) {

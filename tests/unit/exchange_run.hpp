@@ -24,7 +24,8 @@ struct DrawnRun {
 /// Runs a drawn case on this rank, twice with different values. Returns what differs from the oracle.
 class ExchangeRun {
  public:
-  ExchangeRun(unsigned seed, int most_ranks) : drawer_(seed, most_ranks), drawn_(drawer_.draw()), job_(job_of(drawn_)) {}
+  ExchangeRun(unsigned seed, int most_ranks)
+      : drawer_(seed, most_ranks), drawn_(drawer_.draw()), job_(job_of(drawn_)) {}
 
   int ranks() const { return job_.mesh.ranks(); }
   std::string text() const { return to_string(job_); }

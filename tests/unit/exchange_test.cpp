@@ -199,8 +199,9 @@ TEST(ExchangeThreads, WhatNoRankCanDoIsRefused) {
   };
   refuse(Errc::pattern, "rearrange \"s@x ->\"",
          [](const Rank& rank) { Exchange("s@x ->", "x=2", {6}, Dtype::f32, rank); });
-  refuse(Errc::usage, "the mesh x=3 has 3 ranks, the communicator 2",
-         [](const Rank& rank) { Exchange("s@x h -> s h@x", "x=3", {6, 6}, Dtype::f32, rank); });
+  refuse(Errc::usage, "the mesh x=3 has 3 ranks, the communicator 2", [](const Rank& rank) {
+    Exchange("s@x h -> s h@x", "x=3", {6, 6}, Dtype::f32, rank);
+  });
   refuse(Errc::dtype, "bools are not added up",
          [](const Rank& rank) { Exchange("s +x -> s", "x=2", {6}, Dtype::boolean, rank); });
   refuse(Errc::dtype, "the local output is f64[6,3], the exchange of f32", [](const Rank& rank) {
@@ -226,8 +227,7 @@ TEST(ExchangeThreads, WorkspaceIsBounded) {
       exchange.run(in.data(), out.data());
       for (int h = 0; h < 20; ++h)
         for (int s = 0; s < 80; ++s)
-          ASSERT_EQ(out[std::size_t(h * 80 + s)],
-                    float(s / 20 * 1000 + s % 20 * 80 + rank->rank() * 20 + h));
+          ASSERT_EQ(out[std::size_t(h * 80 + s)], float(s / 20 * 1000 + s % 20 * 80 + rank->rank() * 20 + h));
       if (rank->most_bytes() > longest) longest = rank->most_bytes();
     }));
     EXPECT_LE(std::int64_t(longest), std::max<std::int64_t>(workspace, 1600));
@@ -243,8 +243,7 @@ TEST(ExchangeThreads, MemoryMayBeginAnywhere) {
       for (std::size_t i = 0; i < 17 * 50; ++i) in[shift + i] = std::uint16_t(i + 1000 * std::size_t(rank->rank()));
       exchange.run(in.data() + shift, out.data() + 2 * shift % 37);
       for (std::size_t h = 0; h < 50; ++h)
-        for (std::size_t s = 0; s < 17; ++s)
-          ASSERT_EQ(out[2 * shift % 37 + h * 17 + s], in[shift + s * 50 + h]);
+        for (std::size_t s = 0; s < 17; ++s) ASSERT_EQ(out[2 * shift % 37 + h * 17 + s], in[shift + s * 50 + h]);
     }
     Exchange crossing("s@x h -> h@x s", "x=2", {34, 50}, Dtype::u16, rank);
     SharedOutput shared = crossing.share_output();
@@ -276,8 +275,7 @@ TEST(ExchangeThreads, SumsHaveTheSameBitsEachTime) {
         std::memcpy(&number, &out[7], 4);
         EXPECT_EQ(number == 21 - 3000, dtype == Dtype::i32);
       }));
-    for (const std::vector<float>& result : results)
-      EXPECT_EQ(std::memcmp(result.data(), results[0].data(), 2000), 0);
+    for (const std::vector<float>& result : results) EXPECT_EQ(std::memcmp(result.data(), results[0].data(), 2000), 0);
   }
 }
 
@@ -294,14 +292,68 @@ TEST(ExchangeThreads, AfterARunThatFailsThereIsNone) {
   EXPECT_NE(std::string_view(errors[0]->what()).find("did not come to its end"), std::string_view::npos);
 }
 
-/// From a device's memory to a device's memory, by way of the host.
-void run_on(const Device& device, const char* pattern, std::int64_t workspace) {
-  expect_none(run_ranks(3, true, [&](const Rank& rank) {
+/// Messages that lie in memory of a card.
+class CardMessages : public MessagesInFlight {
+ public:
+  CardMessages(Device device, std::span<const IncomingMessage> in) : device_(std::move(device)) {
+    for (const IncomingMessage& message : in) {
+      on_card.push_back(message);
+      on_host.push_back({message.from, memory_.emplace_back(message.bytes.size())});
+    }
+  }
+  void wait() override {
+    base->wait();
+    for (std::size_t i = 0; i < on_card.size(); ++i) {
+      const Buffer buffer = device_.borrow_buffer(on_card[i].bytes.data(), on_card[i].bytes.size());
+      device_.queue().write(buffer, 0, on_host[i].bytes).wait();
+    }
+  }
+
+  std::unique_ptr<MessagesInFlight> base;
+  std::vector<IncomingMessage> on_card, on_host;
+
+ private:
+  Device device_;
+  std::deque<std::vector<std::byte>> memory_;
+};
+
+/// An engine that takes memory of a card.
+class CardCommunicator : public ThreadCommunicator {
+ public:
+  CardCommunicator(const ThreadCommunicator& ranks, Device device)
+      : ThreadCommunicator(ranks), device_(std::move(device)) {}
+  bool takes_device_memory() const override { return true; }
+  std::unique_ptr<MessagesInFlight> start_alltoallv(std::span<const OutgoingMessage> out,
+                                                    std::span<const IncomingMessage> in) override {
+    std::deque<std::vector<std::byte>> memory;
+    std::vector<OutgoingMessage> from_host;
+    for (const OutgoingMessage& message : out) {
+      std::vector<std::byte>& bytes = memory.emplace_back(message.bytes.size());
+      const Buffer buffer = device_.borrow_buffer(const_cast<std::byte*>(message.bytes.data()), bytes.size());
+      device_.queue().read(buffer, 0, bytes).wait();
+      from_host.push_back({message.to, bytes});
+    }
+    auto messages = std::make_unique<CardMessages>(device_, in);
+    messages->base = ThreadCommunicator::start_alltoallv(from_host, messages->on_host);
+    return messages;
+  }
+
+ private:
+  Device device_;
+};
+
+/// From a device's memory to a device's memory.
+void run_on(const Device& device, const char* pattern, std::int64_t workspace, bool engine_reaches_device) {
+  expect_none(run_ranks(3, true, [&](const Rank& of_host) {
+    Rank rank = of_host;
+    if (engine_reaches_device) rank = std::make_shared<CardCommunicator>(*of_host, device);
     ExchangeOptions options{.device = device, .workspace = workspace};
     Exchange exchange(pattern, "x=3", {9, 33}, Dtype::f32, rank, options);
     EXPECT_EQ(exchange.report().path, ExchangePath::messages);
     EXPECT_EQ(exchange.report().rounds == 1, workspace > 600);
-    Exchange on_host(pattern, "x=3", {9, 33}, Dtype::f32, rank);
+    EXPECT_EQ(exchange.report().reason.ends_with("go from and to its device"), engine_reaches_device);
+    EXPECT_EQ(exchange.report().reason.ends_with("go by way of the host"), !engine_reaches_device);
+    Exchange on_host(pattern, "x=3", {9, 33}, Dtype::f32, of_host);
     const std::vector<float> in = counted(exchange.redistribution(), rank->rank());
     std::vector<float> wanted(std::size_t(exchange.out_view().count())), got(wanted.size());
     on_host.run(in.data(), wanted.data());
@@ -321,8 +373,16 @@ TEST(ExchangeThreads, ArraysOnADeviceGoByWayOfTheHost) {
   for (const DeviceInfo& info : devices())
     if (info.api != Api::host) device = Device::open(info.spec());
   if (!device) GTEST_SKIP() << "no device but the host";
-  for (const std::int64_t workspace : {300, 100000}) run_on(*device, "s@x h -> h@x s", workspace);
-  for (const std::int64_t workspace : {600, 100000}) run_on(*device, "s h +x -> h@x s", workspace);
+  for (const std::int64_t workspace : {300, 100000}) run_on(*device, "s@x h -> h@x s", workspace, false);
+  for (const std::int64_t workspace : {600, 100000}) run_on(*device, "s h +x -> h@x s", workspace, false);
+}
+
+TEST(ExchangeThreads, MessagesLieOnTheCardWhereTheEngineReachesIt) {
+  const std::vector<DeviceInfo> all = devices();
+  if (all.empty() || all[0].api != Api::cuda) GTEST_SKIP() << "no CUDA device";
+  const Device card = Device::open("cuda:0");
+  for (const std::int64_t workspace : {300, 100000}) run_on(card, "s@x h -> h@x s", workspace, true);
+  for (const std::int64_t workspace : {600, 100000}) run_on(card, "s h +x -> h@x s", workspace, true);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // reference a copy, in which each rank copies its own part with memcpy. They take turns, and every result is checked
 // element by element in the same run.
 //
-// ScaLAPACK is column-major: where it is given the memory of a row-major matrix, it sees the transposed one. So its rows
-// are our columns, and its process grid has as many rows as ours has columns.
+// ScaLAPACK is column-major: where it is given the memory of a row-major matrix, it sees the transposed one. So its
+// rows are our columns, and its process grid has as many rows as ours has columns.
 #include <axisloom/host_array.hpp>
 #include <axisloom/mpi.hpp>
 
