@@ -128,6 +128,7 @@ struct ExchangeImpl {
   std::vector<TransferCopy> unpacked(const Transfer& piece) const;
 
   void require_usable(bool on_host) const;
+  void require_apart(const View& output, u64 from, u64 to) const;
   void fit(View& view, const void* memory, const char* role) const;
   void pass_through_windows(const distributed::Place& from, const distributed::Place& to);
   void pass_messages(const Queue& queue, const distributed::Place& from, const distributed::Place& to);

@@ -144,8 +144,8 @@ i64 ExchangeImpl::rounds_within(i64 bytes) const {
   return low;
 }
 
-// --- copies of a round
-// ------------------------------------------------------------------------------------------------
+// --- copies of a round -----------------------------------------------------------------------------------------------
+
 /// Elements side by side at the start of a slot.
 View ExchangeImpl::message_view(i64 elements) const {
   View view = View::contiguous(dtype, {elements});

@@ -2,6 +2,7 @@
 #include <axisloom/error.hpp>
 
 #include "core/host_memory.hpp"
+#include "core/overlap.hpp"
 #include "core/text.hpp"
 #include "device/device.hpp"
 #include "distributed/exchange_impl.hpp"
@@ -19,6 +20,10 @@ std::span<std::byte> distributed::Half::memory() const {
 using namespace distributed;
 
 namespace {
+
+u64 address_of(const void* memory) {
+  return u64(reinterpret_cast<std::uintptr_t>(memory));
+}
 
 Place place_of(const void* memory) {
   return {.host = static_cast<std::byte*>(const_cast<void*>(memory))};
@@ -53,10 +58,20 @@ void ExchangeImpl::fit(View& view, const void* memory, const char* role) const {
   view.align = i64(core::alignment_of(memory, u64(view.align)));
 }
 
+/// What is received is written while the input is still read.
+void ExchangeImpl::require_apart(const View& output, u64 from, u64 to) const {
+  if (in.count() == 0 || output.count() == 0 || core::shares_memory(in, from, output, to) == core::Overlap::no) return;
+  throw Error(Errc::overlap, {.message = "the local input and the local output share memory, or could",
+                              .op = report.what,
+                              .shapes = concat(to_string(in), " -> ", to_string(output)),
+                              .remedy = "give an output of its own"});
+}
+
 void ExchangeImpl::run_here(const void* from, void* to) {
   require_usable(true);
   fit(in, from, "input");
   fit(out, to, "output");
+  require_apart(out, address_of(from), address_of(to));
   if (in.align != planned_align[0] || out.align != planned_align[1]) plan_copies();
   broken = true;
   const Place input = place_of(from), output = place_of(to);
@@ -74,8 +89,7 @@ void ExchangeImpl::run_here(const void* from, void* to) {
   broken = false;
 }
 
-// --- through windows
-// --------------------------------------------------------------------------------------------------
+// --- through windows -------------------------------------------------------------------------------------------------
 
 /// A half is packed again two rounds later, and the barrier between shows that all have unpacked what was in it.
 void ExchangeImpl::pass_through_windows(const Place& from, const Place& to) {
@@ -92,8 +106,7 @@ void ExchangeImpl::pass_through_windows(const Place& from, const Place& to) {
   }
 }
 
-// --- by messages
-// ------------------------------------------------------------------------------------------------------
+// --- by messages -----------------------------------------------------------------------------------------------------
 
 void ExchangeImpl::pack(const Round& round, int half, const Queue& queue, const Place& from) {
   Half &out_half = outgoing[size_t(half)], &in_half = incoming[size_t(half)];
@@ -151,6 +164,8 @@ void ExchangeImpl::pass_messages(const Queue& queue, const Place& from, const Pl
 
 void ExchangeImpl::run_on_device(const Queue& queue, const Buffer& from, const Buffer& to) {
   require_usable(false);
+  if (from && to && from.impl()->location().space == to.impl()->location().space)
+    require_apart(out, from.impl()->location().begin, to.impl()->location().begin);
   broken = true;
   const Place input{.buffer = &from}, output{.buffer = &to};
   if (report.path == ExchangePath::local)
@@ -160,8 +175,7 @@ void ExchangeImpl::run_on_device(const Queue& queue, const Buffer& from, const B
   broken = false;
 }
 
-// --- straight into the peers' outputs
-// ---------------------------------------------------------------------------------
+// --- straight into the peers' outputs --------------------------------------------------------------------------------
 
 /// What a rank has for its peers, and for itself, in their row-major outputs.
 void ExchangeImpl::plan_direct(SharedOutputImpl& output) const {
@@ -199,6 +213,7 @@ std::unique_ptr<SharedOutputImpl> ExchangeImpl::share_output() {
 void ExchangeImpl::run_shared(const void* from, SharedOutputImpl& output) {
   require_usable(true);
   fit(in, from, "input");
+  require_apart(output.view, address_of(from), address_of(output.begin));
   if (in.align != output.in_align) plan_direct(output);
   broken = true;
   output.windows->barrier();

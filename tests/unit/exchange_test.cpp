@@ -279,19 +279,52 @@ TEST(ExchangeThreads, SumsHaveTheSameBitsEachTime) {
   }
 }
 
+/// An engine whose messages get lost.
+class LosingCommunicator : public ThreadCommunicator {
+ public:
+  explicit LosingCommunicator(const ThreadCommunicator& ranks) : ThreadCommunicator(ranks) {}
+  std::unique_ptr<MessagesInFlight> start_alltoallv(std::span<const OutgoingMessage>,
+                                                    std::span<const IncomingMessage>) override {
+    throw Error(Errc::device, "a message was lost");
+  }
+};
+
 TEST(ExchangeThreads, AfterARunThatFailsThereIsNone) {
-  const auto errors = errors_of(1, [](const Rank& rank) {
-    Exchange exchange("s@x h -> h s@x", "x=1", {6, 6}, Dtype::f32, rank);
-    std::vector<float> memory(36), other(36);
-    EXPECT_THROW(exchange.run(nullptr, memory.data()), Error);
-    exchange.run(memory.data(), other.data());
-    EXPECT_THROW(exchange.run(memory.data(), memory.data()), Error);
-    exchange.run(memory.data(), other.data());
+  const auto errors = errors_of(2, [](const Rank& rank) {
+    Exchange exchange("s@x h -> h@x s", "x=2", {6, 6}, Dtype::f32, std::make_shared<LosingCommunicator>(*rank),
+                      {.windows = false});
+    std::vector<float> in(18), out(18);
+    EXPECT_THROW(exchange.run(in.data(), out.data()), Error);
+    exchange.run(in.data(), out.data());
   });
-  ASSERT_TRUE(errors[0]);
-  EXPECT_NE(std::string_view(errors[0]->what()).find("did not come to its end"), std::string_view::npos);
+  for (const auto& error : errors) {
+    ASSERT_TRUE(error);
+    EXPECT_NE(std::string_view(error->what()).find("did not come to its end"), std::string_view::npos);
+  }
 }
 
+TEST(ExchangeThreads, MemoryThatWillNotDoIsRefusedBeforeAnythingTravels) {
+  expect_none(run_ranks(2, true, [](const Rank& rank) {
+    Exchange exchange("s@x h -> h@x s", "x=2", {6, 6}, Dtype::f32, rank);
+    SharedOutput shared = exchange.share_output();
+    std::vector<float> memory(36), other(18);
+    const auto refused = [&](const void* in, void* out) {
+      try {
+        exchange.run(in, out);
+      } catch (const Error& error) {
+        return error.code();
+      }
+      return Errc::file;
+    };
+    EXPECT_EQ(refused(nullptr, other.data()), Errc::usage);
+    EXPECT_EQ(refused(other.data(), nullptr), Errc::usage);
+    EXPECT_EQ(refused(memory.data(), memory.data()), Errc::overlap);
+    EXPECT_EQ(refused(memory.data() + 17, memory.data()), Errc::overlap);
+    EXPECT_THROW(exchange.run(shared.data(), shared), Error);
+    exchange.run(memory.data() + 18, memory.data());
+    exchange.run(memory.data() + 18, shared);
+  }));
+}
 /// Messages that lie in memory of a card.
 class CardMessages : public MessagesInFlight {
  public:
