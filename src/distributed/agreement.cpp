@@ -52,7 +52,7 @@ std::vector<std::string> gathered_texts(Communicator& ranks, const std::string& 
 
 [[noreturn]] void throw_failure(Communicator& ranks, const std::vector<Ballot>& all,
                                 const std::vector<std::string>& texts, const std::optional<Error>& mine) {
-  if (mine) throw *mine;
+  if (mine) throw Error(*mine);
   const size_t failed = size_t(std::ranges::find(all, 1, &Ballot::failed) - all.begin());
   throw Error(Errc(all[failed].code),
               concat("rank ", failed, " cannot take part, so rank ", ranks.rank(), " cannot either: ", texts[failed]));

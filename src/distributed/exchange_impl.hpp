@@ -67,6 +67,8 @@ struct WindowSlot {
 }  // namespace distributed
 
 struct SharedOutputImpl {
+  const ExchangeImpl* owner = nullptr;
+  std::shared_ptr<Communicator> group;  // whose windows these are
   View view;
   std::unique_ptr<SharedWindows> windows;
   std::byte* begin = nullptr;

@@ -197,6 +197,8 @@ std::unique_ptr<SharedOutputImpl> ExchangeImpl::share_output() {
                                     .op = report.what,
                                     .remedy = "run into an output of your own"});
   auto output = std::make_unique<SharedOutputImpl>();
+  output->owner = this;
+  output->group = group;
   output->view = View::contiguous(dtype, plan->out_shape(all->rank()));
   output->view.align = slot_alignment;
   const i64 bytes = output->view.count() * i64(size_of(dtype));
@@ -212,6 +214,10 @@ std::unique_ptr<SharedOutputImpl> ExchangeImpl::share_output() {
 
 void ExchangeImpl::run_shared(const void* from, SharedOutputImpl& output) {
   require_usable(true);
+  if (output.owner != this)
+    throw Error(Errc::usage, {.message = "the shared output is one of another exchange",
+                              .op = report.what,
+                              .remedy = "give one that this exchange made"});
   fit(in, from, "input");
   require_apart(output.view, address_of(from), address_of(output.begin));
   if (in.align != output.in_align) plan_direct(output);

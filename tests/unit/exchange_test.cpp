@@ -321,6 +321,8 @@ TEST(ExchangeThreads, MemoryThatWillNotDoIsRefusedBeforeAnythingTravels) {
     EXPECT_EQ(refused(memory.data(), memory.data()), Errc::overlap);
     EXPECT_EQ(refused(memory.data() + 17, memory.data()), Errc::overlap);
     EXPECT_THROW(exchange.run(shared.data(), shared), Error);
+    Exchange other_exchange("s@x h -> h@x s", "x=2", {6, 6}, Dtype::f32, rank);
+    EXPECT_THROW(other_exchange.run(other.data(), shared), Error);
     exchange.run(memory.data() + 18, memory.data());
     exchange.run(memory.data() + 18, shared);
   }));
