@@ -14,7 +14,6 @@ import sys
 import time
 
 SECONDS = 60  # in which a job begins, and in which it ends
-SHARED = pathlib.Path("/dev/shm")
 WAYS = ["windows", "messages", "direct"]
 
 
@@ -33,23 +32,15 @@ def ranks_of(mark):
     return found
 
 
-def used_segments():
-    """What some process has mapped or open of the shared memory; other jobs may run on this machine."""
-    used = set()
-    for process in pathlib.Path("/proc").iterdir():
-        if not process.name.isdigit():
-            continue
-        try:
-            used.update(line.split()[-1] for line in (process / "maps").read_text().splitlines() if "/dev/shm/" in line)
-            used.update(os.readlink(file) for file in (process / "fd").iterdir())
-        except OSError:
-            continue
-    return used
-
-
-def left_segments(before):
-    new = {str(file) for file in SHARED.iterdir()} - before
-    return new - used_segments()
+def segments_of(ranks):
+    """Files that ranks share as memory; other jobs on this machine have theirs."""
+    segments = set()
+    for rank in ranks:
+        for line in pathlib.Path(f"/proc/{rank}/maps").read_text().splitlines():
+            words = line.split(maxsplit=5)
+            if len(words) == 6 and words[1].endswith("s") and words[5].startswith("/") and not words[5].endswith("(deleted)"):
+                segments.add(pathlib.Path(words[5]))
+    return segments
 
 
 def wait_until(condition, what):
@@ -62,7 +53,6 @@ def wait_until(condition, what):
 
 def kill_one(program, launcher, number):
     mark, way = f"killed-{os.getpid()}-{number}", WAYS[number % len(WAYS)]
-    before = {str(file) for file in SHARED.iterdir()}
     with subprocess.Popen([*launcher, program, way, mark], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as job:
         try:
             if job.stdout.readline() != "running\n":
@@ -70,13 +60,15 @@ def kill_one(program, launcher, number):
             ranks = ranks_of(mark)
             if len(ranks) != 4:
                 raise SystemExit(f"FAILED: {len(ranks)} ranks run")
+            segments = segments_of(ranks)
             time.sleep(random.uniform(0, 0.05))
             os.kill(random.choice(ranks), signal.SIGKILL)
             wait_until(lambda: job.poll() is not None, f"the job ({way}) did not end")
             if job.returncode == 0:
                 raise SystemExit("FAILED: the job ended as if all were well")
             wait_until(lambda: not ranks_of(mark), "ranks go on that did not end")
-            wait_until(lambda: not left_segments(before), f"{left_segments(before)} did not go")
+            wait_until(lambda: not any(segment.exists() for segment in segments), f"{segments} did not go")
+            return segments
         finally:
             for rank in ranks_of(mark):
                 os.kill(rank, signal.SIGKILL)
@@ -85,8 +77,10 @@ def kill_one(program, launcher, number):
 
 def main():
     count, program, launcher = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    seen = set()
     for number in range(count):
-        kill_one(program, launcher, number)
+        seen |= kill_one(program, launcher, number)
+    print(f"{len(seen)} files of shared memory went")
     print(f"{count} passed, 0 failed")
 
 
