@@ -5,6 +5,12 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/axisloom DESTINATION ${CMAKE_INS
 install(TARGETS axisloom EXPORT axisloom_targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+if(AXISLOOM_MPI)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/mpi/include/axisloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(TARGETS axisloom_mpi EXPORT axisloom_targets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/axisloom)
 install(EXPORT axisloom_targets NAMESPACE axisloom:: DESTINATION ${package_folder})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/axisloom-config.cmake.in

@@ -9,7 +9,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = {".cpp", ".hpp", ".h", ".kernel", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<(axisloom/[^>]+)>)', re.MULTILINE)
-SEARCHED = ["", "src", "src/ops", "include"]  # where quoted names are looked up, after the file's own folder
+SEARCHED = ["", "src", "src/ops", "include", "mpi/include"]  # where quoted names are looked up, after the file's own folder
 
 # A module, and the modules that it may include besides itself and what those may include. A file belongs to the longest name
 # here that its path begins with, so a file that does more than its module, or less, is a module of its own.
@@ -26,7 +26,8 @@ MODULES = {
     "src/model": ["src/jit"],
     "src/planner": ["src/model"],
     "src/c": ["src/core"],
-    "src/distributed": ["src/core"],
+    "src/distributed": ["src/device"],
+    "mpi": ["include"],
     "src/ops": ["src/planner"],
     "src/ops/nvidia": ["src/device"],  # what the variants for NVIDIA's cards share
     "src/ops/rearrange": ["src/ops"],

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian 12 and Ubuntu 24.04, says what it installs, and is silent when nothing is missing.
-# Usage: tools/install_dependencies.sh build|test|ci|lint|reference|release|deb|packages|python [no-drivers]
+# Usage: tools/install_dependencies.sh build|test|ci|lint|reference|release|deb|packages|python|mpi [no-drivers]
 #   no-drivers: PoCL and OpenCL's loader are left out, which nothing needs that runs on the host
 set -euo pipefail
 cd "$(dirname "$0")/.."
-usage="usage: $0 build|test|ci|lint|reference|release|deb|packages|python [no-drivers]"
+usage="usage: $0 build|test|ci|lint|reference|release|deb|packages|python|mpi [no-drivers]"
 
 build_packages=(g++ cmake ninja-build make pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev libpng-dev
   libjpeg-dev libgtest-dev)
@@ -22,6 +22,7 @@ reference_packages=(doxygen)
 release_packages=(python3-venv binutils debootstrap)
 deb_packages=(debhelper dpkg-dev git)
 python_packages=(python3 python3-dev python3-venv)
+mpi_packages=(libopenmpi-dev openmpi-bin libmpich-dev mpich)
 packages_packages=("${deb_packages[@]}" lintian autopkgtest debootstrap python3-venv)
 
 case "${1:-}" in
@@ -34,6 +35,7 @@ case "${1:-}" in
   deb) packages=("${build_packages[@]}" "${deb_packages[@]}") ;;
   packages) packages=("${build_packages[@]}" "${packages_packages[@]}") ;;
   python) packages=("${build_packages[@]}" "${python_packages[@]}") ;;
+  mpi) packages=("${build_packages[@]}" "${mpi_packages[@]}") ;;
   *) echo "$usage" >&2; exit 2 ;;
 esac
 

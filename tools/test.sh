@@ -200,6 +200,8 @@ suite_python() {
   "$tested" -m pytest -q -p no:cacheprovider --hypothesis-seed="$seed" --doctest-modules --doctest-glob '*.md' --pyargs \
     python/tests axisloom README.md README.zh.md docs/python*.md "${without[@]}"
 }
+# Exchanges between ranks of OpenMPI and of MPICH, and ranks that are killed in the middle.
+suite_mpi() { tools/install_dependencies.sh mpi && tests/mpi.sh build "$(by_level 3 10 100)"; }
 # The wheel, as it is made and used: in systems of their own.
 suite_wheel() {
   tools/install_dependencies.sh packages || return 1
@@ -313,7 +315,7 @@ report() {
 # Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
 # The longest come first, so that the last ones fill the gaps.
 case "$level" in
-  test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer python") ;;
+  test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer python mpi") ;;
   # Those come last that are left out first where time is short (AXISLOOM_DEADLINE).
   *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "packages tsan faults wheel"
     "oclgrind asan_program programs fuzz" "neon implementations" "slow profiles") ;;

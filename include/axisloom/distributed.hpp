@@ -108,6 +108,9 @@ class Redistribution {
   Redistribution(const Redistribution&) = default;
   Redistribution& operator=(const Redistribution&) = default;
 
+  /// What it was made from.
+  const std::string& pattern() const noexcept;
+  const Lengths& lengths() const noexcept;
   /// The mesh, and the shapes of the whole arrays.
   const Mesh& mesh() const noexcept;
   const Dims& in_shape() const noexcept;

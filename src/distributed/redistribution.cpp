@@ -22,6 +22,7 @@ using distributed::Distribution;
 
 struct RedistributionImpl {
   std::string text;
+  Lengths lengths;
   Mesh mesh;
   Dims in_shape, out_shape;
   std::vector<i64> extents;  // of the axes of both sides
@@ -150,6 +151,7 @@ std::shared_ptr<Impl> made(std::string_view text, const Mesh& mesh, const Dims& 
   const BoundPattern bound = core::bind(pattern, {&shape, 1}, lengths, core::OneSided::right);
   auto impl = std::make_shared<Impl>(
       Impl{.text = std::string(text),
+           .lengths = lengths,
            .mesh = mesh,
            .in_shape = shape,
            .out_shape = core::output_shape(bound),
@@ -234,6 +236,14 @@ void check_local(const Impl& impl, const View& view, const Dims& shape, int rank
 
 Redistribution::Redistribution(std::string_view pattern, const Mesh& mesh, const Dims& shape, const Lengths& lengths)
     : impl_(in_context(pattern, mesh, shape, [&] { return made(pattern, mesh, shape, lengths); })) {}
+
+const std::string& Redistribution::pattern() const noexcept {
+  return impl_->text;
+}
+
+const Lengths& Redistribution::lengths() const noexcept {
+  return impl_->lengths;
+}
 
 const Mesh& Redistribution::mesh() const noexcept {
   return impl_->mesh;
