@@ -13,12 +13,12 @@ import time
 
 MESHES = [(8, 2), (64, 8), (512, 16), (1024, 32)]  # ranks, and how many of them the slower axis of a grid has
 CASES = [  # title, pattern over x or over the grid x and y, shape, lengths, bytes of an element
-    ("attention, sequence to heads, bf16", "b s@x h d -> b s h@x d", (1, 131072, 1024, 64), {}, 2),
-    ("matrix transposed, rows, f32", "i@x j -> j@x i", (65536, 65536), {}, 4),
-    ("matrix transposed, blocks, f32", "i@x j@y -> j@x i@y", (65536, 65536), {}, 4),
-    ("rows to blocks of 64 dealt in turn, f32", "i@(x y) j -> i@x:64 j@y:64", (65536, 65536), {}, 4),
-    ("pixels cut anywhere, transposed, f32", "(h w)@x c -> (w h)@x c", (3001 * 4001, 64), {"h": 3001}, 4),
-    ("all ranks get all, f32", "s@x h -> s h", (16384, 16384), {}, 4),
+    ("attention, sequence to heads, 2 bytes", "b s@x h d -> b s h@x d", (1, 131072, 1024, 64), {}, 2),
+    ("matrix transposed, rows, 4 bytes", "i@x j -> j@x i", (65536, 65536), {}, 4),
+    ("matrix transposed, blocks, 4 bytes", "i@x j@y -> j@x i@y", (65536, 65536), {}, 4),
+    ("rows to blocks of 64 dealt in turn, 4 bytes", "i@(x y) j -> i@x:64 j@y:64", (65536, 65536), {}, 4),
+    ("pixels cut anywhere, transposed, 4 bytes", "(h w)@x c -> (w h)@x c", (3001 * 4001, 64), {"h": 3001}, 4),
+    ("all ranks get all, 4 bytes", "s@x h -> s h", (16384, 16384), {}, 4),
 ]
 ASKED = 5  # ranks whose time is taken, spread evenly
 
