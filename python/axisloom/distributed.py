@@ -125,7 +125,8 @@ class Redistribution:
     pattern: as rearrange's, with cuts: "s@x" is cut over the mesh axis x. mesh: a Mesh or its text. shape: the whole
     input's. lengths: of axes that the shape does not tell.
 
-    Strides are those of the local array, in elements; without them it is row-major.
+    Strides are those of the local array, in elements; without them it is row-major. Offsets count from the element that
+    is lowest in memory, which is the first one unless strides are negative.
 
     >>> plan = Redistribution("b s@x (h d) -> b s h@x d", "x=2", (3, 8, 12), h=4)
     >>> plan.out_shape, plan.local_in_shape(1), plan.local_out_shape(1)
@@ -318,12 +319,14 @@ class Agreement:
         shape: Sequence[int] | None = None,
         lengths: Mapping[str, int] | None = None,
         *,
+        also: str = "",
         each_call: bool = True,
         error: Exception | None = None,
     ) -> Redistribution:
         """The plan for this call, which all ranks make with a local array of their own and the same other arguments.
 
-        shape: of the whole array; without it the ranks tell each other their local shapes. each_call=False: a call
+        shape: of the whole array; without it the ranks tell each other their local shapes. also: in words, what else has
+        to be the same on all ranks. each_call=False: a call
         with shape= that came before is taken to be made by all, and costs nothing. error: what this rank cannot do;
         then all ranks raise it.
 
@@ -336,6 +339,7 @@ class Agreement:
             "shape": None if shape is None else list(map(int, shape)),
             "lengths": {name: int(length) for name, length in (lengths or {}).items()},
             "local": list(map(int, local_shape)),
+            "also": also,
         }
         if error is not None:
             said["error"] = [next((code for code, kind in CLASSES.items() if isinstance(error, kind)), ""), str(error)]
@@ -363,7 +367,7 @@ class Agreement:
         plan = Redistribution(call["pattern"], mesh, whole, **call["lengths"])
         for rank, shape in enumerate(shapes):
             plan.check_local(rank, shape)
-        text = json.dumps([call["pattern"], str(mesh), call["dtype"], list(plan.in_shape), call["lengths"]])
+        text = json.dumps([call["pattern"], str(mesh), call["dtype"], list(plan.in_shape), call["lengths"], call["also"]])
         digest = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
         self._plans[key] = _Agreed(digest or 1, plan)  # 0 says that a call is new
         return plan
@@ -380,7 +384,7 @@ def _check_alike(calls: list[dict[str, Any]]) -> None:
     first = calls[0]
     for rank, call in enumerate(calls):
         if len(call["local"]) != len(first["local"]) or any(
-            call[part] != first[part] for part in ("pattern", "mesh", "dtype", "shape", "lengths")
+            call[part] != first[part] for part in ("pattern", "mesh", "dtype", "shape", "lengths", "also")
         ):
             raise RankError(
                 f"the ranks make different calls: rank 0 makes {_told(first)}, and rank {rank} makes {_told(call)}; "
@@ -392,4 +396,6 @@ def _told(call: dict[str, Any]) -> str:
     lengths = "".join(f" {name}={length}" for name, length in call["lengths"].items())
     whole = "" if call["shape"] is None else f", which is a part of {call['shape']},"
     local = ",".join(map(str, call["local"]))
-    return f'rearrange "{call["pattern"]}"{lengths} of {call["dtype"]}[{local}]{whole} over the mesh "{call["mesh"]}"'
+    also = f" {call['also']}" if call["also"] else ""
+    mesh = f'over the mesh "{call["mesh"]}"'
+    return f'rearrange "{call["pattern"]}"{lengths} of {call["dtype"]}[{local}]{whole} {mesh}{also}'

@@ -1,0 +1,115 @@
+"""What is known of a communicator: whether its ranks share a host, how many threads each takes, what they agreed on."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import itertools
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from mpi4py import MPI
+
+from .. import _native
+from .._errors import CLASSES, Error
+from ..distributed import Agreement, RankError
+
+T = TypeVar("T")
+
+
+class Ranks:
+    """One for each communicator, kept until that is freed."""
+
+    def __init__(self, comm: MPI.Intracomm) -> None:
+        self.comm = comm
+        self.rank, self.size = comm.Get_rank(), comm.Get_size()
+        node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+        neighbours = node.allgather(os.sched_getaffinity(0))
+        node.Free()
+        self.one_host = all(comm.allgather(len(neighbours) == self.size))
+        self.threads = _take_share(neighbours)
+        self.card_aware = _is_card_aware()
+        #: Whether the last agreement was on a call that was new to some rank; the same on all ranks.
+        self.was_new = False
+        self._agreement = Agreement(self._gather, self._gather_texts)
+        self.plans: dict[Any, Any] = {}  # by what all ranks know, in the order of their use
+        self.by_call: dict[Any, Any] = {}  # by what this rank gave
+        self.made = 0  # plans
+
+    def agree(self, *call: Any, **more: Any) -> Any:
+        """As Agreement.plan."""
+        self.was_new = False
+        return self._agreement.plan(*call, **more)
+
+    def together(self, work: Callable[[], T]) -> T:
+        """Does it on all ranks; where one fails, all raise its error."""
+        result, told, cause = None, None, None
+        try:
+            result = work()
+        except Exception as error:
+            cause, told = error, (code_of(error), str(error))
+        failed = np.array([told is not None], np.int32)
+        self.comm.Allreduce(MPI.IN_PLACE, failed, MPI.MAX)
+        if failed[0]:
+            for rank, error in enumerate(self.comm.allgather(told)):
+                if error is not None:
+                    raise CLASSES.get(error[0], RankError)(f"rank {rank}: {error[1]}") from cause
+        return result  # type: ignore[return-value]
+
+    def _gather(self, number: int) -> list[int]:
+        numbers = np.empty(self.size, np.int64)
+        self.comm.Allgather(np.array([number], np.int64), numbers)
+        return numbers.tolist()
+
+    def _gather_texts(self, text: str) -> list[str]:
+        self.was_new = True
+        return self.comm.allgather(text)
+
+
+def code_of(error: Exception) -> str:
+    """The library's name of an error; empty where it has none."""
+    return next((code for code, kind in CLASSES.items() if isinstance(error, kind)), "")
+
+
+def ranks_of(comm: MPI.Intracomm) -> Ranks:
+    """What is known of a communicator. All its ranks call it together."""
+    if not isinstance(comm, MPI.Intracomm):
+        raise TypeError(f"comm= is of type {type(comm).__name__}; give a communicator of mpi4py, such as MPI.COMM_WORLD")
+    if comm == MPI.COMM_NULL:
+        raise Error("comm= is MPI.COMM_NULL: only ranks of a communicator can call it")
+    global _key
+    if _key is None:
+        _key = MPI.Comm.Create_keyval(delete_fn=lambda comm, key, number: _known.pop(number, None))
+        atexit.register(_known.clear)  # communicators such as COMM_WORLD end after Python does
+    number = comm.Get_attr(_key)
+    if number not in _known:
+        known = Ranks(comm)
+        number = next(_numbers)
+        _known[number] = known
+        comm.Set_attr(_key, number)
+    return _known[number]
+
+
+_key: int | None = None
+_known: dict[int | None, Ranks] = {}
+_numbers = itertools.count()
+
+
+def _take_share(neighbours: list[set[int]]) -> int:
+    """Ranks that may use the same processors share them. Who chose a number of threads keeps it."""
+    mine = os.sched_getaffinity(0)
+    chosen = "AXISLOOM_THREADS" in os.environ or "OMP_NUM_THREADS" in os.environ
+    if not chosen and _native.get_num_threads() == len(mine):
+        beside = sum(1 for other in neighbours if other & mine)
+        _native.set_num_threads(max(1, len(mine) // beside))
+    return _native.get_num_threads()
+
+
+def _is_card_aware() -> bool:
+    """Whether this MPI says that it takes memory of cards."""
+    try:
+        return bool(ctypes.CDLL(MPI.__file__).MPIX_Query_cuda_support())
+    except (OSError, AttributeError):
+        return False
