@@ -108,6 +108,6 @@ def can_add(dtype: np.dtype[Any]) -> bool:
     if dtype.kind not in "iufcV":
         return False
     try:
-        return bool(np.add.resolve_dtypes((dtype, dtype, None))[2] == dtype)
+        return bool(np.add.resolve_dtypes((dtype, dtype, None))[2] == dtype.newbyteorder("="))
     except TypeError:
         return False

@@ -94,7 +94,7 @@ def run(copy: Copy, source: np.ndarray[Any, Any], target: np.ndarray[Any, Any]) 
 
 def steps_of(array: np.ndarray[Any, Any]) -> Shape | None:
     """Strides in elements; None where the array is row-major."""
-    if array.flags.c_contiguous:
+    if array.flags.c_contiguous or not array.size:
         return None
     size = array.itemsize
     return tuple(step // size if extent > 1 else 1 for step, extent in zip(array.strides, array.shape))
@@ -103,7 +103,7 @@ def steps_of(array: np.ndarray[Any, Any]) -> Shape | None:
 def with_whole_steps(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The array, or a copy where it repeats elements, or where a step is no number of elements."""
     odd = any(step % array.itemsize or step == 0 for step, extent in zip(array.strides, array.shape) if extent > 1)
-    return np.ascontiguousarray(array).reshape(array.shape) if odd else array
+    return np.ascontiguousarray(array).reshape(array.shape) if odd and array.size else array
 
 
 # What is given and returned ------------------------------------------------------------------------------------------

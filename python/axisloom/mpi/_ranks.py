@@ -53,9 +53,11 @@ class Ranks:
         failed = np.array([told is not None], np.int32)
         self.comm.Allreduce(MPI.IN_PLACE, failed, MPI.MAX)
         if failed[0]:
-            for rank, error in enumerate(self.comm.allgather(told)):
-                if error is not None:
-                    raise CLASSES.get(error[0], RankError)(f"rank {rank}: {error[1]}") from cause
+            errors = self.comm.allgather(told)
+            rank = next(rank for rank, error in enumerate(errors) if error is not None)
+            code, text = errors[rank]
+            where = "" if all(error == errors[rank] for error in errors) else f"rank {rank}: "
+            raise CLASSES.get(code, RankError)(where + text) from cause
         return result  # type: ignore[return-value]
 
     def _gather(self, number: int) -> list[int]:

@@ -11,10 +11,7 @@ import ctypes
 import mmap
 import os
 
-import numpy as np
-
 from .._errors import UnsupportedError
-from ..distributed import RankError
 from ._ranks import Ranks
 
 
@@ -25,7 +22,7 @@ class Segment:
         """Of `length` bytes on this rank. All ranks make it together."""
         own = ranks.together(lambda: _created(max(length, 1)))
         try:
-            told = ranks.comm.allgather((os.getpid(), own, _identity(own), max(length, 1)))
+            told = ranks.comm.allgather((os.getpid(), own, identity(own), max(length, 1)))
             self._maps = ranks.together(lambda: [_mapped(*place) for place in told])
         finally:
             os.close(own)
@@ -44,20 +41,28 @@ def _created(length: int) -> int:
     return descriptor
 
 
-def _identity(descriptor: int) -> tuple[int, int]:
+def identity(descriptor: int) -> tuple[int, int]:
+    """What tells a file from others."""
     status = os.fstat(descriptor)
     return status.st_dev, status.st_ino
 
 
-def _mapped(process: int, descriptor: int, identity: tuple[int, int], length: int) -> mmap.mmap:
-    """Another rank's memory, through its descriptor."""
+def opened_from(process: int, descriptor: int, there: tuple[int, int]) -> int:
+    """A descriptor of the file that another process has opened, and which has this identity there."""
     try:
         opened = os.open(f"/proc/{process}/fd/{descriptor}", os.O_RDWR | os.O_CLOEXEC)
     except OSError as error:
-        raise UnsupportedError(f"the memory of process {process} cannot be shared: {error.strerror}") from error
+        raise UnsupportedError(f"process {process} cannot share memory: {error.strerror}") from error
+    if identity(opened) != there:
+        os.close(opened)
+        raise UnsupportedError(f"process {process} is another one here: the ranks lie in different containers")
+    return opened
+
+
+def _mapped(process: int, descriptor: int, there: tuple[int, int], length: int) -> mmap.mmap:
+    """Another rank's memory, through its descriptor."""
+    opened = opened_from(process, descriptor, there)
     try:
-        if _identity(opened) != identity:
-            raise UnsupportedError(f"process {process} is another one here: the ranks lie in different containers")
         return mmap.mmap(opened, length)
     finally:
         os.close(opened)

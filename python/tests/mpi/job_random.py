@@ -13,7 +13,7 @@ comm = MPI.COMM_WORLD
 
 def check(case, got, how):
     if case.kept_sums:  # the ranks along these axes hold addends of the result
-        got = sum(addends_of(case, got))
+        got = sum(addends_of(case, got)).astype(case.dtype)
     expected = case.expected(comm.rank)
     assert got.dtype == case.dtype and got.shape == expected.shape, (how, str(case), got.shape, expected.shape)
     np.testing.assert_array_equal(got, expected, err_msg=f"rank {comm.rank}, {how}: {case}")
