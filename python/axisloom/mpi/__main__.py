@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: list[str]) -> None:
-    given = _parser().parse_args(arguments)
+    given = _parser().parse_args([f" {word}" if word.startswith("->") else word for word in arguments])  # no option
     lengths: dict[str, int] = {}
     files = []
     for word in given.rest:

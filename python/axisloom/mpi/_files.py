@@ -238,8 +238,9 @@ class Output:
                 return
             except OSError:
                 pass  # this file system has no files without names
-        self._hidden = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(8)}.tmp")
-        self._file = os.open(self._hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        hidden = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(8)}.tmp")
+        self._file = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        self._hidden = hidden
 
     def _opened(self, hidden: str, process: int, file: int, there: tuple[int, int], size: int) -> mmap.mmap:
         if self._ranks.rank != 0:
@@ -265,8 +266,9 @@ class Output:
                     if self._older == "kept":
                         raise
                 folder, name = os.path.split(self._path)
-                self._hidden = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(8)}.tmp")
-                self._link(self._hidden)
+                hidden = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(8)}.tmp")
+                self._link(hidden)
+                self._hidden = hidden
             if self._older == "kept":
                 os.link(self._hidden, self._path)
             else:

@@ -29,7 +29,7 @@ class Ranks:
         neighbours = node.allgather(os.sched_getaffinity(0))
         node.Free()
         self.one_host = all(comm.allgather(len(neighbours) == self.size))
-        self.threads = _take_share(neighbours)
+        _take_share(neighbours)
         self.card_aware = _is_card_aware()
         #: Whether the last agreement was on a call that was new to some rank; the same on all ranks.
         self.was_new = False
@@ -99,14 +99,20 @@ _known: dict[int | None, Ranks] = {}
 _numbers = itertools.count()
 
 
-def _take_share(neighbours: list[set[int]]) -> int:
+_granted: int | None = None  # threads, by the last share that was taken
+
+
+def _take_share(neighbours: list[set[int]]) -> None:
     """Ranks that may use the same processors share them. Who chose a number of threads keeps it."""
+    global _granted
     mine = os.sched_getaffinity(0)
     chosen = "AXISLOOM_THREADS" in os.environ or "OMP_NUM_THREADS" in os.environ
-    if not chosen and _native.get_num_threads() == len(mine):
-        beside = sum(1 for other in neighbours if other & mine)
-        _native.set_num_threads(max(1, len(mine) // beside))
-    return _native.get_num_threads()
+    threads = _native.get_num_threads()
+    if chosen or threads != (len(mine) if _granted is None else _granted):
+        return
+    beside = sum(1 for other in neighbours if other & mine)
+    _granted = min(threads, max(1, len(mine) // beside))
+    _native.set_num_threads(_granted)
 
 
 def _is_card_aware() -> bool:

@@ -1,0 +1,90 @@
+"""Arrays of other kinds, dtypes and sizes, reports, and memory. Run by mpirun with 4 ranks."""
+
+import gc
+import os
+
+import ml_dtypes
+import numpy as np
+from mpi4py import MPI
+
+import axisloom
+from axisloom.mpi import plan, rearrange
+
+comm = MPI.COMM_WORLD
+rank = comm.rank
+turn = "s@x h -> s h@x"
+whole = np.arange(32.0).reshape(8, 4)
+x = whole[2 * rank : 2 * rank + 2]
+right = whole[:, rank : rank + 1]
+
+# The result is of the array's kind.
+array = rearrange(axisloom.Array(x), turn)
+assert isinstance(array, axisloom.Array) and np.array_equal(array.numpy(), right)
+out = axisloom.Array(np.zeros((8, 1)))
+assert rearrange(axisloom.Array(x), turn, out=out) is out and np.array_equal(out.numpy(), right)
+assert np.array_equal(rearrange(x.tolist(), turn), right)
+for dtype in (ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, "f2", "M8[s]", "V4", "S8", "c16", "?"):
+    given = x.astype("i4").astype(dtype) if dtype != "V4" else x.astype("i4").view("V4")
+    got = rearrange(given, turn)
+    assert got.dtype == given.dtype and got.tobytes() == np.concatenate(comm.allgather(given))[:, [rank]].tobytes(), dtype
+
+# Sums go by the order of ranks: in another order these floats have other bits.
+addends = np.random.default_rng(5).standard_normal((4, 8, 6)).astype("f4") * np.float32(10) ** np.arange(4)[:, None, None]
+total = ((addends[0] + addends[1]) + addends[2]) + addends[3]
+for path in ("messages", "window"):
+    for workspace in (1 << 20, 40):
+        got = rearrange(addends[rank], "s h +x -> s@x h", path=path, workspace=workspace)
+        assert got.tobytes() == total[2 * rank : 2 * rank + 2].tobytes(), (path, workspace)
+for dtype in (ml_dtypes.bfloat16, "f2", "c8", "i1"):
+    got = rearrange(np.full((4, 2), rank + 1).astype(dtype), "s h +x -> s h")
+    assert got.dtype == dtype and (got == np.array(10).astype(dtype)).all()
+assert np.signbit(rearrange(np.full((4, 8), -0.0), "s h +x -> s@x h", workspace=16)).all()
+
+# Reports.
+run = plan(x, turn, path="messages", workspace=16)
+report = run.report()
+assert report["path"] == "messages" and report["bytes_sent"] == report["bytes_received"] == 3 * 2 * 8, report
+assert report["rounds"] == 2 and report["buffer_bytes"] == (2 * 3 * 8, 2 * 3 * 8), report
+report = plan(x, turn).report()
+assert report["path"] == "window" and "one host" in report["why"] and report["direct"], report
+# Ranks on the same processors share them.
+beside = sum(bool(other & os.sched_getaffinity(0)) for other in comm.allgather(os.sched_getaffinity(0)))
+assert report["threads"] == axisloom.get_num_threads() == max(1, len(os.sched_getaffinity(0)) // beside)
+axisloom.set_num_threads(len(os.sched_getaffinity(0)))  # who chooses a number keeps it
+part = comm.Dup()
+assert plan(x, turn, comm=part).report()["threads"] == len(os.sched_getaffinity(0))
+part.Free()
+
+
+# Shared memory goes with plans and arrays, on each rank by itself.
+def shared():
+    return sum("memfd:axisloom" in line for line in open("/proc/self/maps"))
+
+
+gc.disable()
+del run, report
+assert rearrange(x, "s@x h -> h@x s").shape == (1, 8)
+before = shared()
+run = plan(x, turn)
+run(x)
+assert shared() == before + 4
+out = run.empty()
+assert np.array_equal(run(x, out=out), right) and shared() == before + 8
+run.close()
+assert shared() == before + 4 and np.array_equal(out, right)
+del out
+assert shared() == before
+with plan(x, turn) as run:
+    run(x)
+assert shared() == before
+run = plan(x, turn)
+run(x)
+if rank == 1:
+    del run
+    assert shared() == before
+for length in range(2, 12):  # of many plans the last ones are kept
+    rearrange(np.zeros((2, length)), turn)
+assert shared() <= before + 4 + 4 * 4
+
+if rank == 0:
+    print("right")
