@@ -16,22 +16,16 @@ class Inverse(NamedTuple):
     """A pattern from the output to the input, with all lengths; the last axes of its result are yet to be summed."""
 
     pattern: str
-    lengths: dict[str, int]
+    lengths: tuple[tuple[str, int], ...]
     repeated: int
 
 
+@functools.lru_cache(maxsize=256)
 def inverse_of(
-    pattern: str, mesh: Mesh, shape: Sequence[int], lengths: Mapping[str, int], copies_add: bool
+    pattern: str, mesh: Mesh, shape: tuple[int, ...], lengths: tuple[tuple[str, int], ...], copies_add: bool
 ) -> Inverse:
     """What was repeated is summed: a new axis, and with copies_add copies on several ranks. Each addend has the
     gradient of the sum."""
-    return _inverse_of(pattern, mesh, tuple(shape), tuple(lengths.items()), copies_add)
-
-
-@functools.lru_cache(maxsize=256)
-def _inverse_of(
-    pattern: str, mesh: Mesh, shape: tuple[int, ...], lengths: tuple[tuple[str, int], ...], copies_add: bool
-) -> Inverse:
     left, right, extents = named(pattern, shape, dict(lengths))
     given = {axis.name for dim in left.dims for axis in dim.axes}
     repeated = [axis.name for dim in right.dims for axis in dim.axes if axis.name not in given]
@@ -40,7 +34,7 @@ def _inverse_of(
     copied = [name for name in mesh.axes if name not in cut and name not in right.addends]
     source = Side(right.dims, tuple(copied) if copies_add else ())
     target = Side((*left.dims, *(Dim((Axis(name),)) for name in repeated)))
-    return Inverse(f"{source} -> {target}", extents, len(repeated))
+    return Inverse(f"{source} -> {target}", tuple(extents.items()), len(repeated))
 
 
 def named(pattern: str, shape: Sequence[int], lengths: Mapping[str, int]) -> tuple[Side, Side, dict[str, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -25,6 +25,8 @@ LIBRARY.define(
 )
 OPERATOR = torch.ops.axisloom.redistribute.default
 
+Lengths = tuple[tuple[str, int], ...]  # of axes, by name
+
 WORKSPACE = 256 << 20  # bytes of messages in flight, each way
 
 
@@ -39,7 +41,7 @@ class Redistribute(NamedTuple):
     pattern: str
     mesh: str
     shape: tuple[int, ...]
-    lengths: dict[str, int]
+    lengths: Lengths
     group: str
     order: tuple[int, ...]
     workspace: int = WORKSPACE
@@ -51,9 +53,9 @@ class Redistribute(NamedTuple):
         return Route(self.mesh, self.group, self.order)
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        lengths = self.lengths
+        names, lengths = [name for name, _ in self.lengths], [length for _, length in self.lengths]
         return OPERATOR(
-            x, self.pattern, self.mesh, list(self.shape), list(lengths), list(lengths.values()), self.group,
+            x, self.pattern, self.mesh, list(self.shape), names, lengths, self.group,
             list(self.order), self.workspace, self.agreed, self.copies_add,
         )  # fmt: skip
 
@@ -68,17 +70,13 @@ def _call_of(
     order: Sequence[int],
     *rest: Any,
 ) -> Redistribute:
-    numbers = dict(zip(names, map(int, lengths)))
+    numbers = tuple(zip(names, map(int, lengths)))
     return Redistribute(pattern, mesh, tuple(map(int, shape)), numbers, group, tuple(order), *rest)
 
 
-def plan_of(pattern: str, mesh: str, shape: Sequence[int], lengths: Mapping[str, int]) -> Redistribution:
-    """A plan; kept, as it keeps what it was asked."""
-    return _plan(pattern, mesh, tuple(shape), tuple(lengths.items()))
-
-
 @functools.lru_cache(maxsize=256)
-def _plan(pattern: str, mesh: str, shape: tuple[int, ...], lengths: tuple[tuple[str, int], ...]) -> Redistribution:
+def plan_of(pattern: str, mesh: str, shape: tuple[int, ...], lengths: Lengths) -> Redistribution:
+    """Kept, as a plan keeps what it was asked."""
     return Redistribution(pattern, mesh, shape, **dict(lengths))
 
 
@@ -92,7 +90,7 @@ def _here(x: torch.Tensor, *arguments: Any) -> torch.Tensor:
         each = x.device.type == "cpu"
         agreement = agreement_of(call.route, x.device)
         dtype = dtype_name(x)
-        agreement.plan(call.pattern, call.mesh, x.shape, dtype, call.shape, call.lengths, each_call=each)
+        agreement.plan(call.pattern, call.mesh, x.shape, dtype, call.shape, dict(call.lengths), each_call=each)
     return moved(x, call)
 
 

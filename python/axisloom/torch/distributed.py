@@ -15,7 +15,7 @@ from axisloom._patterns import _check_pattern
 from axisloom.distributed import Mesh
 
 from ._groups import Route, agreement_of, route_of
-from ._redistribute import WORKSPACE, Redistribute, dtype_name
+from ._redistribute import WORKSPACE, Lengths, Redistribute, dtype_name
 
 __all__ = ["rearrange", "redistribute"]
 
@@ -48,11 +48,11 @@ def rearrange(
             raise UsageError("a DTensor has its own mesh and shape: leave mesh=, group= and shape= out")
         from ._dtensors import rearranged
 
-        return rearranged(x, pattern, {name: int(length) for name, length in lengths.items()}, workspace)
+        return rearranged(x, pattern, tuple(lengths.items()), workspace)
     if mesh is None:
         raise UsageError('give mesh=, a DeviceMesh or text such as "x=4"; for an array of one rank: axisloom.rearrange')
     route = _route(mesh, group)
-    call = _call(x, pattern, route, shape, dict(lengths), workspace)
+    call = _call(x, pattern, route, shape, tuple(lengths.items()), workspace)
     return call(x)
 
 
@@ -72,7 +72,7 @@ def _route(mesh: Any, group: Any) -> Route:
 
 
 def _call(
-    x: torch.Tensor, pattern: str, route: Route, shape: Sequence[Any] | None, lengths: dict[str, Any], workspace: int
+    x: torch.Tensor, pattern: str, route: Route, shape: Sequence[Any] | None, lengths: Lengths, workspace: int
 ) -> Redistribute:
     agreed = False
     if shape is None and _traced(x):
@@ -80,7 +80,7 @@ def _call(
         shape = [extent * count for extent, count in zip(x.shape, parts)]
     elif shape is None:
         agreement = agreement_of(route, x.device)
-        plan = agreement.plan(pattern, route.mesh, x.shape, dtype_name(x), None, lengths)
+        plan = agreement.plan(pattern, route.mesh, x.shape, dtype_name(x), None, dict(lengths))
         shape, agreed = plan.in_shape, True
     return Redistribute(pattern, route.mesh, tuple(shape), lengths, route.group, route.order, workspace, agreed)
 
