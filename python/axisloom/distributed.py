@@ -208,7 +208,8 @@ class Redistribution:
         >>> Redistribution("s@x h -> s h@x", "x=4", (8, 16)).largest_load(4)
         (96, 96, 3, 3)
         """
-        return self._native.largest_load(element_bytes)
+        load = self._tell("largest_load", lambda: self._native.largest_load(1))
+        return load[0] * element_bytes, load[1] * element_bytes, load[2], load[3]
 
     def check_local(self, rank: int, shape: Sequence[int]) -> None:
         """Raises ShapeError where a rank's local input has another shape than the plan's."""

@@ -1,0 +1,146 @@
+"""Process groups as meshes: which rank is where, what ranks agree on, and the groups along a mesh axis."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+import torch.distributed as dist
+from torch.distributed.device_mesh import DeviceMesh
+
+from axisloom._errors import UsageError
+from axisloom.distributed import Agreement, LostRankError, Mesh
+
+
+class Route(NamedTuple):
+    """How the operator is told where ranks are: all of it can be written into a graph."""
+
+    mesh: str
+    group: str  # a process group's name
+    order: tuple[int, ...]  # by rank of the mesh, the rank of the group
+
+
+def route_of(mesh: Any, group: Any = None) -> Route:
+    """mesh: a DeviceMesh, or with `group` a Mesh or its text."""
+    if not dist.is_initialized():
+        raise UsageError("there is no process group: call torch.distributed.init_process_group first")
+    if isinstance(mesh, DeviceMesh):
+        if group is not None:
+            raise UsageError("a DeviceMesh has groups of its own: leave group= out")
+        return _route_of_device_mesh(mesh, dist.group.WORLD)
+    text = str(Mesh(mesh))
+    group = dist.group.WORLD if group is None else group
+    return Route(text, group.group_name, tuple(range(dist.get_world_size(group))))
+
+
+def names_of(mesh: DeviceMesh) -> tuple[str, ...]:
+    """Its axes' names, or m0, m1, ... where it has none."""
+    return mesh.mesh_dim_names or tuple(f"m{axis}" for axis in range(mesh.ndim))
+
+
+@functools.lru_cache(maxsize=64)
+def _route_of_device_mesh(mesh: DeviceMesh, world: Any) -> Route:
+    """Kept for this WORLD: after another init_process_group there are other groups."""
+    ranks = mesh.mesh.flatten().tolist()
+    if dist.get_rank() not in ranks:
+        raise UsageError(f"rank {dist.get_rank()} is not in {mesh}: call this on the ranks of the mesh alone")
+    group = mesh.get_group() if mesh.ndim == 1 else _group_of(ranks)
+    members = dist.get_process_group_ranks(group)
+    order = tuple(members.index(rank) for rank in ranks)
+    for axis in range(mesh.ndim):
+        row = mesh.get_group(axis)
+        _GROUPS.setdefault(_key(dist.get_process_group_ranks(row), dist.get_backend(row)), row)
+    text = " ".join(f"{name}={size}" for name, size in zip(names_of(mesh), mesh.shape))
+    return Route(str(Mesh(text)), group.group_name, order)
+
+
+# Groups by their ranks. PyTorch keeps each until the end, so this does too.
+_GROUPS: dict[Any, Any] = {}
+
+
+def _key(ranks: Sequence[int], backend: str) -> Any:
+    return dist.group.WORLD, tuple(sorted(ranks)), backend
+
+
+def _group_of(ranks: Sequence[int], like: Any = None) -> Any:
+    """The group of these ranks; a new one where there is none. Those ranks, and no others, call it together."""
+    like = dist.group.WORLD if like is None else like
+    if sorted(ranks) == sorted(dist.get_process_group_ranks(like)):
+        return like
+    key = _key(ranks, dist.get_backend(like))
+    if key not in _GROUPS:
+        _GROUPS[key] = dist.new_group(
+            sorted(ranks), _timeout_of(like), dist.get_backend_config(like), use_local_synchronization=True
+        )
+    return _GROUPS[key]
+
+
+def _timeout_of(group: Any) -> Any:
+    with contextlib.suppress(AttributeError, RuntimeError):  # not every backend tells
+        return group._get_backend(group._device_types[0]).options._timeout
+    return None
+
+
+def group_named(name: str) -> Any:
+    return dist.distributed_c10d._resolve_process_group(name)
+
+
+def group_along(route: Route, axis: str) -> Any:
+    """The group of the ranks that differ from this one along a mesh axis alone."""
+    group, mesh = group_named(route.group), Mesh(route.mesh)
+    own = mesh.coordinates(rank_of(route))
+    members = dist.get_process_group_ranks(group)
+    row = [mesh.rank_at(**{**own, axis: place}) for place in range(mesh.axes[axis])]
+    return _group_of([members[route.order[rank]] for rank in row], group)
+
+
+def rank_of(route: Route) -> int:
+    """This process's rank in the mesh. A group of another size is found when ranks agree on the call."""
+    own = dist.get_rank(group_named(route.group))
+    if own < 0:
+        raise UsageError(f"rank {dist.get_rank()} is not in the group: call this on its ranks alone")
+    return route.order.index(own)
+
+
+@contextlib.contextmanager
+def found_lost(what: str) -> Iterator[None]:
+    """PyTorch says in a RuntimeError that a rank is gone, or that it waited too long."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise LostRankError(
+            f"{what}: a rank is gone, or did not come in the group's timeout: {error}; see what the other ranks say, "
+            f"and start the job again"
+        ) from error
+
+
+# Agreement ------------------------------------------------------------------------------------------------------------
+
+
+def agreement_of(route: Route, device: torch.device) -> Agreement:
+    return _agreement(group_named(route.group), route.order, device)
+
+
+@functools.lru_cache(maxsize=256)
+def _agreement(group: Any, order: tuple[int, ...], device: torch.device) -> Agreement:
+    if "cpu" in {kind.type for kind in group._device_types}:
+        device = torch.device("cpu")
+
+    def gather(number: int) -> list[int]:
+        own = torch.tensor([number], dtype=torch.int64, device=device)
+        found = torch.empty(len(order), dtype=torch.int64, device=device)
+        with found_lost("asking whether all ranks make the same call"):
+            dist.all_gather_into_tensor(found, own, group=group)
+        numbers = found.tolist()
+        return [numbers[place] for place in order]
+
+    def gather_texts(text: str) -> list[str]:
+        found: list[Any] = [None] * len(order)
+        with found_lost("telling all ranks of a call"):
+            dist.all_gather_object(found, text, group=group)
+        return [found[place] for place in order]
+
+    return Agreement(gather, gather_texts)
