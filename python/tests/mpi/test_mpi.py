@@ -87,25 +87,30 @@ def test_kinds_sums_reports_and_memory(engine):
     assert RIGHT.search(engine.job("job_kinds.py").stdout)
 
 
-def shared_names():
-    """In /dev/shm, but for what an MPI has there itself."""
-    return {name for name in os.listdir("/dev/shm") if not name.startswith(("mpich_shm_", "sm_segment."))}
+def unused_names():
+    """Of memory in /dev/shm that no process has."""
+    held = set()
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        try:
+            held |= set(re.findall(r"/dev/shm/(\S+)", maps.read_text()))
+        except OSError:
+            continue  # it has ended
+    return set(os.listdir("/dev/shm")) - held
 
 
-def test_a_killed_rank_ends_all_and_leaves_nothing(engine):
-    names, leftovers = shared_names(), set(os.listdir("/dev/shm"))
-    for number in range(0, 10, 2):
-        jobs = [
-            engine.started(HERE / "job_killed.py", 0.02 * number + delay, path)
-            for delay, path in ((0.0, "window"), (0.01, "messages"))
-        ]
-        for job in jobs:
-            done = engine.ended(job, 30)
+def test_a_killed_rank_ends_all_and_leaves_nothing(engine, tmp_path):
+    before = unused_names()
+    delays = [0.02 * number for number in range(5)]
+    for path in ("window", "messages"):
+        for job in [engine.started(HERE / "job_killed.py", delay, path, tmp_path) for delay in delays]:
+            done = engine.ended(job)
             assert done.returncode != 0 and "begun" in done.stdout, done.stdout + done.stderr
-    assert shared_names() == names
-    for name in set(os.listdir("/dev/shm")) - leftovers:  # this MPI's own
-        os.unlink(f"/dev/shm/{name}")
-    assert not subprocess.run(["pgrep", "-f", "job_killed.py"], capture_output=True).stdout
+    assert not subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True).stdout
+    left = unused_names() - before
+    own = {name for name in left if name.startswith(("mpich_shm_", "sm_segment."))}  # the MPI's
+    for name in own:
+        Path("/dev/shm", name).unlink(missing_ok=True)
+    assert left == own
 
 
 # Files ---------------------------------------------------------------------------------------------------------------
