@@ -12,13 +12,14 @@ from mpi4py import MPI
 
 from .. import _native
 from .._cuts import parse_sides
-from .._errors import DtypeError, Error, UsageError
+from .._errors import DtypeError, Error, UnsupportedError, UsageError
 from .._patterns import is_whole_number, names_axis
 from ..distributed import Mesh, Redistribution
 from . import _memory
 from ._exchange import can_add, exchange
 from ._memory import Target
 from ._ranks import Ranks, ranks_of
+from ._reductions import Reduction
 from ._rounds import MOST_BYTES, Buffer, needed_rounds
 from ._shared import Segment
 from ._transports import Messages, Transport, Window
@@ -27,7 +28,11 @@ WORKSPACE = 256 << 20  # bytes, a direction
 
 _PLANS_KEPT = 4  # by rearrange(), for each communicator
 _CALLS_KEPT = 256  # it knows which plan each of them needs
-_PATHS = ("auto", "messages", "window")
+_PATHS = ("auto", "messages", "window", "reduction")
+
+# Through a window each rank reads all addends of its sums. Where all ranks get all sums, that was as fast as MPI's
+# allreduce with 4 addends, and grows with their number.
+_MOST_ADDENDS = 4
 
 MeshText = str | Mapping[str, SupportsIndex] | Mesh
 # A number is the length of an axis that is called so.
@@ -96,7 +101,8 @@ def plan(
     """Prepare rearrange(x, pattern, mesh, ...) for local arrays like x. All ranks of the communicator call this together.
 
     - path: "messages" goes by MPI's alltoallv, "window" through memory that the ranks of a host share, and "auto" there
-      where all ranks are on one host.
+      where all ranks are on one host. "reduction" is MPI's own allreduce or reduce_scatter, for sums; "auto" takes it
+      where it can be had, on several hosts, and where more than 4 ranks all get the same sums.
     - workspace: how many bytes a rank takes at most for messages that it sends, and as many for those that it receives.
       Where these are longer, they go in rounds.
 
@@ -277,17 +283,35 @@ class Plan:
 
     def _choose(self) -> None:
         """The path, the number of rounds, and where messages lie in their buffers."""
-        ranks = self._ranks
-        self._why = "the ranks are on one host" if ranks.one_host else "the ranks are on several hosts"
-        wants_window = self._path == "window" or (self._path == "auto" and ranks.one_host and ranks.size > 1)
-        if self._path == "window" and not ranks.one_host:
+        ranks, path = self._ranks, self._path
+        if path == "window" and not ranks.one_host:
             raise UsageError('path="window" needs all ranks on one host; give path="messages"')
-        if ranks.size == 1:
-            self._why = "there is one rank"
-        if self._path == "messages":
-            self._why = "it was asked for"
-        self._kind: type[Messages] | type[Window] = Window if wants_window else Messages
+        self._why = "it was asked for"
+        if path == "auto":
+            path = "window" if ranks.one_host and ranks.size > 1 else "messages"
+            hosts = "the ranks are on one host" if ranks.one_host else "the ranks are on several hosts"
+            self._why = hosts if ranks.size > 1 else "there is one rank"
+        self._kind: type[Messages] | type[Window] = Window if path == "window" else Messages
         self._plan_rounds()
+        self._reduction = self._reduction_or_none()
+
+    def _reduction_or_none(self) -> Reduction | None:
+        if not self._sums or self._path not in ("auto", "reduction"):
+            if self._path == "reduction":
+                raise UsageError(f'path="reduction" is for sums, and "{self._redistribution.pattern}" has none')
+            return None
+        made = Reduction(self._ranks, self._redistribution, self._dtype, self._workspace)
+        if self._path == "reduction":
+            if not made.fits:
+                raise UnsupportedError(
+                    f"MPI has no single reduction for {self._redistribution} of {self._dtype}; give another path"
+                )
+            return made
+        crowded = made.is_whole and self._redistribution.addends > _MOST_ADDENDS
+        if not made.fits or (self._ranks.one_host and not crowded):
+            return None
+        self._why = "MPI sums up for many ranks" if crowded else self._why
+        return made
 
     def _plan_rounds(self) -> None:
         most = min(self._workspace, MOST_BYTES) // self._bits.itemsize
@@ -358,21 +382,26 @@ class Plan:
     def report(self) -> dict[str, Any]:
         """What was decided, and how much this rank sends and receives.
 
-        path ("window", "messages"), why, direct (whether arrays of empty() are written by other ranks), rounds,
+        path ("window", "messages", "reduction"), why, direct (whether arrays of empty() are written by other ranks), rounds,
         buffer_bytes (of messages that are sent, and received), bytes_sent, bytes_received, messages_sent,
         messages_received, ranks, threads (that this rank's copies take), card_aware (whether MPI takes memory of cards;
         arrays of cards go through the host all the same).
         """
         size = self._dtype.itemsize
         sent, received = ([message.elements for message in messages] for messages in self._lists)
-        parts = min(self.rounds, self._kind.parts)
+        if self._reduction is not None:
+            path, rounds, lengths = "reduction", self._reduction.rounds, self._reduction.lengths
+        else:
+            path, rounds, parts = "messages", self.rounds, min(self.rounds, self._kind.parts)
+            lengths = [parts * self._sent.length, parts * self._received.length]
+            if self._kind is Window:
+                path, lengths[1] = "window", 0  # it is read where it was packed
         return {
-            "path": "window" if self._kind is Window else "messages",
+            "path": path,
             "why": self._why,
             "direct": self._kind is Window and not self._sums,
-            "rounds": self.rounds,
-            "buffer_bytes": (parts * self._sent.length * size,
-                             parts * self._received.length * size if self._kind is Messages else 0),
+            "rounds": rounds,
+            "buffer_bytes": tuple(length * size for length in lengths),
             "bytes_sent": sum(sent) * size,
             "bytes_received": sum(received) * size,
             "messages_sent": len(sent),
@@ -380,7 +409,7 @@ class Plan:
             "ranks": self._ranks.size,
             "threads": _native.get_num_threads(),
             "card_aware": self._ranks.card_aware,
-        }  # fmt: skip
+        }
 
     def close(self) -> None:
         """Lets go of buffers, on this rank. Arrays of empty() stay as long as they are used. What takes no longer used plans
@@ -403,6 +432,8 @@ class Plan:
         assert call.target is not None
         if call.window is not None:
             self._write_directly(call.local, call.window)
+        elif self._reduction is not None:
+            self._reduction.run(call.local, call.target.array)
         else:
             exchange(self._opened(), self._redistribution, self._ranks.rank, self.rounds, call.local, call.target.array)
         return call.target.finish()

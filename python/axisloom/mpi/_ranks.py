@@ -37,6 +37,7 @@ class Ranks:
         self.plans: dict[Any, Any] = {}  # by what all ranks know, in the order of their use
         self.by_call: dict[Any, Any] = {}  # by what this rank gave
         self.made = 0  # plans
+        self._groups: dict[Any, MPI.Intracomm] = {}
 
     def agree(self, *call: Any, **more: Any) -> Any:
         """As Agreement.plan."""
@@ -59,6 +60,13 @@ class Ranks:
             where = "" if all(error == errors[rank] for error in errors) else f"rank {rank}: "
             raise CLASSES.get(code, RankError)(where + text) from cause
         return result  # type: ignore[return-value]
+
+    def group(self, key: Any, members: list[int]) -> MPI.Intracomm:
+        """A communicator of some ranks, kept with this one. All ranks call it together with the same key, each with the
+        members of its own group."""
+        if key not in self._groups:
+            self._groups[key] = self.comm.Split(members[0], self.rank)
+        return self._groups[key]
 
     def _gather(self, number: int) -> list[int]:
         numbers = np.empty(self.size, np.int64)

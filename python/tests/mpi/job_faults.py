@@ -83,6 +83,8 @@ if rank == 1:
     run.close()
 raises(axisloom.UsageError, lambda: run(x), "rank 1", "closed")
 raises(axisloom.UsageError, lambda: plan(x, turn, workspace=0), "workspace=0")
+raises(axisloom.UsageError, lambda: plan(x, turn, path="reduction"), "is for sums")
+raises(axisloom.UnsupportedError, lambda: plan(x.astype("f2"), "s h +x -> s@x h", path="reduction"), "float16")
 raises(TypeError, lambda: rearrange(x, turn, comm="all"), "communicator")
 works()
 

@@ -8,7 +8,8 @@ import numpy as np
 from mpi4py import MPI
 
 import axisloom
-from axisloom.mpi import plan, rearrange
+from axisloom.mpi import _plans, plan, rearrange
+from axisloom.mpi._ranks import ranks_of
 
 comm = MPI.COMM_WORLD
 rank = comm.rank
@@ -39,6 +40,29 @@ for dtype in (ml_dtypes.bfloat16, "f2", "c8", "i1"):
     got = rearrange(np.full((4, 2), rank + 1).astype(dtype), "s h +x -> s h")
     assert got.dtype == dtype and (got == np.array(10).astype(dtype)).all()
 assert np.signbit(rearrange(np.full((4, 8), -0.0), "s h +x -> s@x h", workspace=16)).all()
+
+# By MPI's own reductions.
+for pattern, lengths, whole_sum in (
+    ("s h +x -> s h", {}, total), ("s h +x -> h s@x", {}, total[2 * rank : 2 * rank + 2].T),
+    ("s h +x -> h (s n)@x", {"n": 2}, np.repeat(total, 2, 0)[4 * rank : 4 * rank + 4].T),
+):  # fmt: skip
+    for workspace in (1 << 20, 40):
+        run = plan(addends[rank], pattern, path="reduction", workspace=workspace, **lengths)
+        assert run.report()["path"] == "reduction" and run.report()["buffer_bytes"][0] <= workspace, run.report()
+        np.testing.assert_allclose(run(addends[rank]), whole_sum, rtol=1e-5)
+assert run.report()["rounds"] == 6
+part = comm.Dup()
+ranks_of(part).one_host = False  # as on several hosts
+run = plan(addends[rank], "s h +x -> s@x h", comm=part)
+assert run.report()["path"] == "reduction" and "several hosts" in run.report()["why"]
+assert plan(addends[rank].astype("f2"), "s h +x -> s@x h", comm=part).report()["path"] == "messages"
+assert plan(x, turn, comm=part).report()["path"] == "messages"
+assert not plan(x, turn, comm=part).report()["direct"]
+part.Free()
+assert plan(addends[rank], "s h +x -> s h").report()["path"] == "window"
+_plans._MOST_ADDENDS = 3
+assert plan(addends[rank], "s h +x -> s h").report()["path"] == "reduction"
+assert plan(addends[rank], "s h +x -> s@x h").report()["path"] == "window"
 
 # Reports.
 run = plan(x, turn, path="messages", workspace=16)

@@ -6,6 +6,7 @@ import numpy as np
 from mpi4py import MPI
 from mpi_cases import cases
 
+from axisloom import UnsupportedError
 from axisloom.mpi import plan, rearrange
 
 comm = MPI.COMM_WORLD
@@ -30,7 +31,7 @@ def addends_of(case, local):
 
 
 seed, count = map(int, sys.argv[1:])
-rounds = set()
+rounds, reductions = set(), 0
 for case in cases(seed, count):
     x, lengths = case.local(comm.rank), {**case.given, **case.new}
     check(case, rearrange(x, case.pattern, case.mesh, **lengths), "rearrange")
@@ -39,6 +40,14 @@ for case in cases(seed, count):
             with plan(x, case.pattern, case.mesh, path=path, workspace=workspace, **lengths) as run:
                 check(case, run(x), f"{path}, workspace {workspace}")
                 rounds.add(run.report()["rounds"])
+    if set(case.sums) - set(case.kept_sums):
+        for workspace in (1 << 20, 24):
+            try:
+                run = plan(x, case.pattern, case.mesh, path="reduction", workspace=workspace, **lengths)
+            except UnsupportedError:
+                continue
+            check(case, run(x), f"reduction, workspace {workspace}")
+            reductions += 1
     with plan(x, case.pattern, case.mesh, **lengths) as run:
         out = run.empty()
         out[...] = 0
@@ -47,4 +56,4 @@ for case in cases(seed, count):
             check(case, out, "direct")
 assert max(comm.allgather(max(rounds))) > 3
 if comm.rank == 0:
-    print("right:", count)
+    print("right:", count, "reductions:", reductions)
