@@ -153,8 +153,8 @@ def given_target(out: Any, host: np.ndarray[Any, Any], shape: Shape) -> Target:
     if tuple(array.shape) != shape:
         raise ShapeError(f"out= has shape {list(array.shape)}, and the local result {list(shape)}: give one of that shape")
     on_card = isinstance(array, _native.Array) and array.device != "host"
-    written = _new(shape, host) if on_card else array
-    written = written.numpy() if isinstance(written, _native.Array) else written
+    held = _native.empty(array.dtype, shape) if on_card else array
+    written = held.numpy() if isinstance(held, _native.Array) else held
     if written.dtype != host.dtype:
         raise DtypeError(f"out= is of {written.dtype}, and the local array of {host.dtype}: give one of the same dtype")
     if not written.flags.writeable or with_whole_steps(written) is not written:
@@ -164,7 +164,7 @@ def given_target(out: Any, host: np.ndarray[Any, Any], shape: Shape) -> Target:
 
     def finish() -> Any:
         if on_card:
-            _native.call("copy", (), (written,), None, None, array, None, None)
+            _native.call("copy", (), (held.to(array.device),), None, None, array, None, None)
         return out
 
     return Target(written, finish)

@@ -76,7 +76,7 @@ def engine(request):
 
 def test_random_patterns(engine):
     """On all paths against the whole array, which einops rearranges."""
-    assert RIGHT.search(engine.job("job_random.py", os.environ.get("AXISLOOM_SEED", "1"), 12).stdout)
+    assert RIGHT.search(engine.job("job_random.py", os.environ.get("AXISLOOM_SEED", "1"), 16).stdout)
 
 
 def test_what_is_wrong_on_one_rank_is_raised_on_all(engine):
@@ -85,6 +85,14 @@ def test_what_is_wrong_on_one_rank_is_raised_on_all(engine):
 
 def test_kinds_sums_reports_and_memory(engine):
     assert RIGHT.search(engine.job("job_kinds.py").stdout)
+
+
+def test_arrays_on_cards_go_through_the_host(engine):
+    folder = os.environ.get("AXISLOOM_EMULATED_CARD")
+    if not folder:
+        pytest.skip("AXISLOOM_EMULATED_CARD is not set")
+    engine.environment |= {"LD_LIBRARY_PATH": folder, "AXISLOOM_CACHE_DIR": "off"}
+    assert RIGHT.search(engine.job("job_cards.py").stdout)
 
 
 def unused_names():
@@ -182,7 +190,14 @@ def test_the_command_line(engine, folder):
     assert done.returncode == 0, done.stderr
     assert done.stderr.count('axisloom: 4 ranks: rearrange "h@ranks:balanced w -> w@ranks:balanced h"') == 1
     assert (folder / "out.npy").read_bytes() == alone(folder, "h w -> w h", [], "matrix", "expected.npy")
-    assert "usage: mpirun -n 4" in engine.run("-m", "axisloom.mpi", "rearrange", "--help").stdout
+
+
+def test_the_command_line_needs_no_mpirun(folder):
+    command = [sys.executable, "-m", "axisloom.mpi", "rearrange", "--help"]
+    assert "usage: mpirun -n 4" in subprocess.run(command, capture_output=True, text=True, cwd=folder, check=True).stdout
+    command[4:] = ["h w -> w h", "matrix.npy", "-o", "out.npy"]
+    subprocess.run(command, cwd=folder, check=True)
+    assert (folder / "out.npy").read_bytes() == alone(folder, "h w -> w h", [], "matrix", "expected.npy")
 
 
 WRONG = [

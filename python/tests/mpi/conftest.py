@@ -1,0 +1,3 @@
+"""Programs that mpirun starts are no modules with examples."""
+
+collect_ignore_glob = ["job_*.py"]
