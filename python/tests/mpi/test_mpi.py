@@ -27,6 +27,15 @@ ENGINES = {"openmpi": ENVIRONMENT, "mpich": ENVIRONMENT / "mpich"}
 RIGHT = re.compile(r"^right", re.MULTILINE)
 
 
+def environment():
+    """Of programs that are started: without what MPI adds in this process, which would make them ranks of its job, and
+    with no number of threads chosen."""
+    path = [str(Path(axisloom.__file__).parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    given = {**os.environ, "PYTHONPATH": os.pathsep.join(path), **root}
+    return {name: value for name, value in given.items() if name not in ("OMP_NUM_THREADS", "AXISLOOM_THREADS")}
+
+
 class Engine:
     """An MPI and its program mpirun."""
 
@@ -35,12 +44,7 @@ class Engine:
         self.name, self._mpirun = name, folder / "bin" / "mpirun"
         if not self._mpirun.exists():
             pytest.fail(f"{self._mpirun} is not there: tools/python.sh installs {name}")
-        path = [str(Path(axisloom.__file__).parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-        self.environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # fmt: skip
-        # What a rank chooses where nobody chooses.
-        for chosen in ("OMP_NUM_THREADS", "AXISLOOM_THREADS"):
-            self.environment.pop(chosen, None)
+        self.environment = environment()
         if name == "mpich":
             self.environment["MPI4PY_LIBMPI"] = str(folder / "lib" / "libmpi.so.12")
 
@@ -194,11 +198,10 @@ def test_the_command_line(engine, folder):
 
 def test_the_command_line_needs_no_mpirun(folder):
     command = [sys.executable, "-m", "axisloom.mpi", "rearrange", "--help"]
-    environment = dict(os.environ)  # without what MPI has added in this process, which makes others ranks of its job
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment())
     assert done.returncode == 0 and "usage: mpirun -n 4" in done.stdout, done.stderr
     command[4:] = ["h w -> w h", "matrix.npy", "-o", "out.npy"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment())
     assert done.returncode == 0, done.stderr
     assert (folder / "out.npy").read_bytes() == alone(folder, "h w -> w h", [], "matrix", "expected.npy")
 
