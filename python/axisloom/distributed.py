@@ -220,6 +220,14 @@ class Redistribution:
                 f"give that part, or tell the whole shape by shape="
             )
 
+    def check_out(self, rank: int, shape: Sequence[int]) -> None:
+        """Raises ShapeError where what takes a rank's local output has another shape than the plan's."""
+        wanted = self.local_out_shape(rank)
+        if tuple(shape) != wanted:
+            raise ShapeError(
+                f"out= of rank {rank} has shape {list(shape)}, and the part that {self} leaves there has {list(wanted)}"
+            )
+
     def __str__(self) -> str:
         return f'rearrange "{self.pattern}" of {list(self.in_shape)} over the mesh "{self.mesh}"'
 
@@ -320,16 +328,17 @@ class Agreement:
         shape: Sequence[int] | None = None,
         lengths: Mapping[str, int] | None = None,
         *,
-        also: str = "",
+        how: str = "",
+        out_shape: Sequence[int] | None = None,
         each_call: bool = True,
         error: Exception | None = None,
     ) -> Redistribution:
         """The plan for this call, which all ranks make with a local array of their own and the same other arguments.
 
-        shape: of the whole array; without it the ranks tell each other their local shapes. also: in words, what else has
-        to be the same on all ranks. each_call=False: a call
-        with shape= that came before is taken to be made by all, and costs nothing. error: what this rank cannot do;
-        then all ranks raise it.
+        shape: of the whole array; without it the ranks tell each other their local shapes. how: what else has to be
+        the same on all ranks. out_shape: of the local array that takes the result. each_call=False: a call with shape=
+        that came before is taken to be made by all, and costs nothing. error: what this rank cannot do; then all ranks
+        raise it.
 
         Raises RankError where the ranks' calls differ, and what is wrong with the call; on all ranks.
         """
@@ -340,7 +349,8 @@ class Agreement:
             "shape": None if shape is None else list(map(int, shape)),
             "lengths": {name: int(length) for name, length in (lengths or {}).items()},
             "local": list(map(int, local_shape)),
-            "also": also,
+            "how": how,
+            "out": None if out_shape is None else list(map(int, out_shape)),
         }
         if error is not None:
             said["error"] = [next((code for code, kind in CLASSES.items() if isinstance(error, kind)), ""), str(error)]
@@ -366,9 +376,12 @@ class Agreement:
             raise UsageError(f'the mesh "{mesh}" has {mesh.ranks} ranks, and there are {len(calls)}: give one for these')
         whole = call["shape"] if call["shape"] is not None else whole_shape(call["pattern"], mesh, shapes)
         plan = Redistribution(call["pattern"], mesh, whole, **call["lengths"])
-        for rank, shape in enumerate(shapes):
-            plan.check_local(rank, shape)
-        text = json.dumps([call["pattern"], str(mesh), call["dtype"], list(plan.in_shape), call["lengths"], call["also"]])
+        for rank, other in enumerate(calls):
+            plan.check_local(rank, other["local"])
+            if other["out"] is not None:
+                plan.check_out(rank, other["out"])
+        same = [call[part] for part in ("pattern", "dtype", "lengths", "how")]
+        text = json.dumps([*same, str(mesh), list(plan.in_shape)])
         digest = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
         self._plans[key] = _Agreed(digest or 1, plan)  # 0 says that a call is new
         return plan
@@ -385,7 +398,7 @@ def _check_alike(calls: list[dict[str, Any]]) -> None:
     first = calls[0]
     for rank, call in enumerate(calls):
         if len(call["local"]) != len(first["local"]) or any(
-            call[part] != first[part] for part in ("pattern", "mesh", "dtype", "shape", "lengths", "also")
+            call[part] != first[part] for part in ("pattern", "mesh", "dtype", "shape", "lengths", "how")
         ):
             raise RankError(
                 f"the ranks make different calls: rank 0 makes {_told(first)}, and rank {rank} makes {_told(call)}; "
@@ -397,6 +410,5 @@ def _told(call: dict[str, Any]) -> str:
     lengths = "".join(f" {name}={length}" for name, length in call["lengths"].items())
     whole = "" if call["shape"] is None else f", which is a part of {call['shape']},"
     local = ",".join(map(str, call["local"]))
-    also = f" {call['also']}" if call["also"] else ""
-    mesh = f'over the mesh "{call["mesh"]}"'
-    return f'rearrange "{call["pattern"]}"{lengths} of {call["dtype"]}[{local}]{whole} {mesh}{also}'
+    how = f" ({call['how']})" if call["how"] else ""
+    return f'rearrange "{call["pattern"]}"{lengths} of {call["dtype"]}[{local}]{whole} over the mesh "{call["mesh"]}"{how}'

@@ -181,15 +181,15 @@ class _Call:
 
     def agree(self, ranks: Ranks) -> Redistribution:
         """The plan of who sends what, when all ranks have made this call."""
-        also = self.what
+        how = [self.what] if self.what else []
         if self.out is not None:
-            also += " into out=" if self.window is None else f" into array {self.window.number} of empty()"
+            how.append("into out=" if self.window is None else f"into array {self.window.number} of empty()")
         if self.path != "auto":
-            also += f" by path {self.path}"
+            how.append(f"by path {self.path}")
         if self.workspace != WORKSPACE:
-            also += f" in workspace {self.workspace}"
+            how.append(f"in workspace {self.workspace}")
         return ranks.agree(
-            self.pattern, self.mesh, self.local.shape, str(self.dtype), self.shape, self.lengths, also=also.strip(),
+            self.pattern, self.mesh, self.local.shape, str(self.dtype), self.shape, self.lengths, how=", ".join(how),
             error=self.error,
         )  # fmt: skip
 

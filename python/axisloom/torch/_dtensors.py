@@ -28,11 +28,11 @@ class _Step(NamedTuple):
     shape: tuple[int, ...]
 
 
-def rearranged(x: DTensor, pattern: str, lengths: Lengths, workspace: int) -> DTensor:
-    return _done(x, _rearrange_step(x.device_mesh, x.placements, tuple(x.shape), pattern, lengths), workspace)
+def rearranged(x: DTensor, pattern: str, lengths: Lengths, workspace: int, path: str) -> DTensor:
+    return _done(x, _rearrange_step(x.device_mesh, x.placements, tuple(x.shape), pattern, lengths), workspace, path)
 
 
-def redistributed(x: DTensor, placements: Sequence[Placement], workspace: int) -> DTensor:
+def redistributed(x: DTensor, placements: Sequence[Placement], workspace: int, path: str) -> DTensor:
     targets = _normal(placements, x.ndim)
     if len(targets) != x.device_mesh.ndim:
         raise UsageError(f"give {x.device_mesh.ndim} placements, one for each axis of the mesh, not {len(targets)}")
@@ -45,16 +45,18 @@ def redistributed(x: DTensor, placements: Sequence[Placement], workspace: int) -
     if x.placements == targets:
         return x
     for step in _redistribute_steps(x.device_mesh, x.placements, targets, tuple(x.shape)):
-        x = _done(x, step, workspace)
+        x = _done(x, step, workspace, path)
     return x
 
 
-def _done(x: DTensor, step: _Step, workspace: int) -> DTensor:
+def _done(x: DTensor, step: _Step, workspace: int, path: str) -> DTensor:
     # Each rank has the whole gradient of its addend.
     whole = [Replicate() if placement.is_partial() else placement for placement in x.placements]
     local = x.to_local(grad_placements=whole)
-    call = Redistribute(step.pattern, step.route.mesh, tuple(x.shape), step.lengths, step.route.group, step.route.order,
-                        workspace, False, False)  # fmt: skip
+    mesh, group, order = step.route
+    call = Redistribute(
+        step.pattern, mesh, tuple(x.shape), step.lengths, group, order, workspace, path, copies_add=False
+    )
     return DTensor.from_local(
         call(local),
         x.device_mesh,

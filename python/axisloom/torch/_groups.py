@@ -73,12 +73,13 @@ def _group_of(ranks: Sequence[int], like: Any = None) -> Any:
     key = _key(ranks, dist.get_backend(like))
     if key not in _GROUPS:
         _GROUPS[key] = dist.new_group(
-            sorted(ranks), _timeout_of(like), dist.get_backend_config(like), use_local_synchronization=True
+            sorted(ranks), timeout_of(like), dist.get_backend_config(like), use_local_synchronization=True
         )
     return _GROUPS[key]
 
 
-def _timeout_of(group: Any) -> Any:
+def timeout_of(group: Any) -> Any:
+    """A timedelta, where the group's backend tells."""
     with contextlib.suppress(AttributeError, RuntimeError):  # not every backend tells
         return group._get_backend(group._device_types[0]).options._timeout
     return None

@@ -28,6 +28,7 @@ class Schedule(NamedTuple):
 
     kept: tuple[Copy, ...]
     rounds: tuple[Round, ...]
+    largest: int  # elements of the largest buffer that a round needs on any rank
 
 
 @functools.lru_cache(maxsize=256)
@@ -43,7 +44,7 @@ def schedule(
     kept = plan.kept(rank, in_strides, out_strides)
     sent, received, *messages = plan.largest_load(1)
     if not any(messages):  # on all ranks
-        return Schedule(kept, ())
+        return Schedule(kept, (), 0)
     longest = max(sent, received)
     # All ranks count the same rounds. One buffer does where one round is enough.
     count = 1 if longest <= 2 * most_elements else -(-longest // max(most_elements, 1))
@@ -53,28 +54,81 @@ def schedule(
         packed, sizes = _part(packs, order, place, count, packing=True)
         unpacked, lengths = _part(unpacks, order, place, count, packing=False)
         rounds.append(Round(packed, sizes, unpacked, lengths))
-    return Schedule(kept, tuple(rounds))
+    return Schedule(kept, tuple(rounds), -(-longest // count) + plan.mesh.ranks)
 
 
 def _part(
     messages: Sequence[Message], order: tuple[int, ...], place: int, count: int, packing: bool
 ) -> tuple[tuple[Copy, ...], tuple[int, ...]]:
     """The same share of each message, one after the other in the order of the group's ranks, and how long each is."""
-    sizes, windows = [0] * len(order), {}
+    sizes = [0] * len(order)
+    begins = {}
     begin = 0
     for message in messages:
-        first, last = (begin + message.elements * at // count for at in (place, place + 1))
-        sizes[order[message.rank]] = last - first
-        windows[order[message.rank]] = (message, (first, last))
+        begins[order[message.rank]] = begin, message
+        sizes[order[message.rank]] = share(message, place, count)
         begin += message.elements
     copies: list[Copy] = []
     at = 0
-    for other in sorted(windows):
-        message, window = windows[other]
-        for copy in message.copies:
-            copies.extend(_moved(part, at - window[0], packing) for part in _within(copy, window, packing))
+    for other in sorted(begins):
+        begin, message = begins[other]
+        copies.extend(within_share(message, begin, place, count, at, packing))
         at += sizes[other]
-    return tuple(copies), tuple(sizes)
+    return tuple(_joined(copies)), tuple(sizes)
+
+
+def share(message: Message, place: int, count: int) -> int:
+    return message.elements * (place + 1) // count - message.elements * place // count
+
+
+def within_share(message: Message, begin: int, place: int, count: int, at: int, packing: bool) -> Iterator[Copy]:
+    """The copies of a message that begins at `begin` of its buffer, as far as they are of one of `count` shares, which
+    begins at `at` of another buffer."""
+    first, last = (begin + message.elements * end // count for end in (place, place + 1))
+    for copy in message.copies:
+        for part in _within(copy, (first, last), packing):
+            yield _moved(part, at - first, packing)
+
+
+def _joined(copies: list[Copy]) -> Iterator[Copy]:
+    """Copies alike that lie at equal distances on both sides, as those of equal parts do, as one with one more axis."""
+    waiting: list[Copy] = []
+    for copy in copies:
+        if waiting and not _continues(waiting, copy):
+            yield _one(waiting)
+            waiting = []
+        waiting.append(copy)
+    if waiting:
+        yield _one(waiting)
+
+
+def _continues(row: list[Copy], copy: Copy) -> bool:
+    like, last = row[0], row[-1]
+    if copy.shape != like.shape or copy.from_strides != like.from_strides or copy.to_strides != like.to_strides:
+        return False
+    steps = _steps(last, copy)
+    return min(steps) >= 0 and len(copy.shape) < _MOST_AXES and (len(row) == 1 or steps == _steps(row[0], row[1]))
+
+
+_MOST_AXES = 16  # of an array
+
+
+def _steps(one: Copy, other: Copy) -> tuple[int, int]:
+    return other.from_offset - one.from_offset, other.to_offset - one.to_offset
+
+
+def _one(row: list[Copy]) -> Copy:
+    first = row[0]
+    if len(row) == 1:
+        return first
+    from_step, to_step = _steps(row[0], row[1])
+    return Copy(
+        (len(row), *first.shape),
+        first.from_offset,
+        (from_step, *first.from_strides),
+        first.to_offset,
+        (to_step, *first.to_strides),
+    )
 
 
 def _moved(copy: Copy, by: int, packing: bool) -> Copy:

@@ -10,9 +10,10 @@ import torch
 import torch.distributed as dist
 
 from axisloom._cuts import Cut, Dim, Side, parse_sides
-from axisloom._errors import DtypeError, UnsupportedError
+from axisloom._errors import UnsupportedError
 from axisloom.distributed import Mesh, Redistribution
 
+from . import _symmetric
 from ._calls import LIBRARY
 from ._groups import Route, agreement_of, found_lost, group_along, group_named, rank_of
 from ._inverse import inverse_of
@@ -20,7 +21,7 @@ from ._messages import Round, Schedule, bits, run, schedule
 
 LIBRARY.define(
     "redistribute(Tensor x, str pattern, str mesh, SymInt[] shape, str[] length_names, SymInt[] lengths, str group, "
-    "int[] order, int workspace, bool agreed, bool copies_add) -> Tensor",
+    "int[] order, int workspace, str path, bool agreed, bool copies_add) -> Tensor",
     tags=(torch.Tag.pt2_compliant_tag,),
 )
 OPERATOR = torch.ops.axisloom.redistribute.default
@@ -33,7 +34,7 @@ WORKSPACE = 256 << 20  # bytes of messages in flight, each way
 class Redistribute(NamedTuple):
     """The arguments of the operator but the tensor.
 
-    shape: the whole input's. agreed: whether the ranks know already that all make this call. copies_add: whether
+    shape: the whole input's. path: "direct", "staged", or "" where cards that reach each other take the direct one. agreed: whether the ranks know already that all make this call. copies_add: whether
     gradients of copies of the output are addends, as where each rank goes on by itself; else they are copies, too, as
     those of a DTensor.
     """
@@ -45,6 +46,7 @@ class Redistribute(NamedTuple):
     group: str
     order: tuple[int, ...]
     workspace: int = WORKSPACE
+    path: str = ""
     agreed: bool = False
     copies_add: bool = True
 
@@ -52,11 +54,16 @@ class Redistribute(NamedTuple):
     def route(self) -> Route:
         return Route(self.mesh, self.group, self.order)
 
+    @property
+    def how(self) -> str:
+        """What all ranks have to do alike."""
+        return ", ".join([f"workspace {self.workspace}", *([f"path {self.path}"] if self.path else [])])
+
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         names, lengths = [name for name, _ in self.lengths], [length for _, length in self.lengths]
         return OPERATOR(
             x, self.pattern, self.mesh, list(self.shape), names, lengths, self.group,
-            list(self.order), self.workspace, self.agreed, self.copies_add,
+            list(self.order), self.workspace, self.path, self.agreed, self.copies_add,
         )  # fmt: skip
 
 
@@ -90,7 +97,9 @@ def _here(x: torch.Tensor, *arguments: Any) -> torch.Tensor:
         each = x.device.type == "cpu"
         agreement = agreement_of(call.route, x.device)
         dtype = dtype_name(x)
-        agreement.plan(call.pattern, call.mesh, x.shape, dtype, call.shape, dict(call.lengths), each_call=each)
+        agreement.plan(
+            call.pattern, call.mesh, x.shape, dtype, call.shape, dict(call.lengths), how=call.how, each_call=each
+        )
     return moved(x, call)
 
 
@@ -99,29 +108,51 @@ def dtype_name(x: torch.Tensor) -> str:
     return name if x.device.type == "cpu" else f"{name} on {x.device.type}"
 
 
-def moved(x: torch.Tensor, call: Redistribute) -> torch.Tensor:
-    """This rank's part of the output. All ranks have agreed on the call."""
+def moved(x: torch.Tensor, call: Redistribute, out: torch.Tensor | None = None) -> torch.Tensor:
+    """This rank's part of the output, in `out` where there is one. All ranks have agreed on the call."""
     plan = plan_of(call.pattern, call.mesh, call.shape, call.lengths)
-    if not plan.summed:
-        return _sent(x, plan, call)
-    return _summed(x, plan, call)
+    if plan.summed:
+        return _summed(x, plan, call, out)
+    return _sent(x, plan, call, out)
 
 
-def _sent(x: torch.Tensor, plan: Redistribution, call: Redistribute) -> torch.Tensor:
-    """By way of messages: packed, sent, unpacked. What stays is copied while messages are on their way."""
-    if x.dtype.itemsize > 8 and not x.dtype.is_complex:
-        raise DtypeError(f"{plan}: elements of {x.dtype} cannot be moved")
+def _sent(x: torch.Tensor, plan: Redistribution, call: Redistribute, out: torch.Tensor | None) -> torch.Tensor:
     source = bits(x.resolve_conj().resolve_neg())
     rank = rank_of(call.route)
-    target = source.new_empty(plan.local_out_shape(rank))
+    if out is None:
+        result = x.new_empty(plan.local_out_shape(rank))
+    else:
+        result = out
+    target = bits(result)
+    group = group_named(call.group)
+    direct = _is_direct(call.path, group, x.device, str(plan))
+    if direct and out is not None and _symmetric.is_symmetric(out) and _is_even(plan):
+        _symmetric.written(source, target, plan, rank, call.order, group)
+        return result
     most = max(call.workspace // 2 // source.itemsize, 1)
     steps = schedule(plan, rank, call.order, source.stride(), target.stride(), most)
-    _run_rounds(steps, source, target, _Exchange(group_named(call.group), str(plan)))
-    return target.view(x.dtype)
+    if direct:
+        _symmetric.pushed(steps, source, target, plan, rank, call.order, group)
+    else:
+        _run_rounds(steps, source, target, _Exchange(group, str(plan)))
+    return result
+
+
+def _is_direct(path: str, group: Any, device: torch.device, what: str) -> bool:
+    if path == "staged" or not _symmetric.reaches(group, device):
+        if path == "direct":
+            raise UnsupportedError(f"{what}: the ranks do not reach each other's memory: leave path= out")
+        return False
+    return True
+
+
+def _is_even(plan: Redistribution) -> bool:
+    """Whether all ranks' outputs have one shape, so that their elements are found alike."""
+    return len({plan.local_out_shape(rank) for rank in range(plan.mesh.ranks)}) == 1
 
 
 def _run_rounds(steps: Schedule, source: torch.Tensor, target: torch.Tensor, exchange: _Exchange) -> None:
-    """A round is packed while the one before it is under way, and unpacked while the next one is."""
+    """By way of messages. A round is packed while the one before it is under way, and unpacked while the next one is."""
     under_way: Callable[[], None] | None = None
     for place, one in enumerate(steps.rounds):
         sent = source.new_empty(sum(one.sent))
@@ -163,18 +194,22 @@ class _Exchange(NamedTuple):
 # Sums ----------------------------------------------------------------------------------------------------------------
 
 
-def _summed(x: torch.Tensor, plan: Redistribution, call: Redistribute) -> torch.Tensor:
+def _summed(x: torch.Tensor, plan: Redistribution, call: Redistribute, out: torch.Tensor | None) -> torch.Tensor:
     """By the engine's reduce-scatter where the sum stays with one rank each and nothing else moves; else all-reduced
     along the axes of addends, which leaves copies, and sent from there."""
     scattered = _scattered(call.pattern, plan)
     if scattered is not None:
-        return _reduce_scattered(x, call, *scattered)
+        return _in(out, _reduce_scattered(x, call, *scattered))
     for axis in plan.summed:
         x = _all_reduced(x, group_along(call.route, axis), str(plan))
     left, right = parse_sides(call.pattern)
     staying = Side(left.dims, tuple(name for name in left.addends if name in right.addends))
     pattern = f"{staying} -> {right}"
-    return _sent(x, plan_of(pattern, call.mesh, call.shape, call.lengths), call)
+    return _sent(x, plan_of(pattern, call.mesh, call.shape, call.lengths), call, out)
+
+
+def _in(out: torch.Tensor | None, result: torch.Tensor) -> torch.Tensor:
+    return result if out is None else out.copy_(result)
 
 
 def _added_as(x: torch.Tensor) -> torch.Tensor:
@@ -247,7 +282,7 @@ def _cuts_of(side: Side) -> set[Any]:
 
 
 def _reduce_scattered(x: torch.Tensor, call: Redistribute, pattern: str, dim: int, name: str) -> torch.Tensor:
-    whole = _sent(x, plan_of(pattern, call.mesh, call.shape, call.lengths), call)
+    whole = _sent(x, plan_of(pattern, call.mesh, call.shape, call.lengths), call, None)
     group = group_along(call.route, name)
     own = _added_as(whole).movedim(dim, 0).contiguous()
     mine = own.new_empty((own.shape[0] // dist.get_world_size(group), *own.shape[1:]))
@@ -279,7 +314,7 @@ def _backward(ctx: Any, gradient: torch.Tensor) -> tuple[Any, ...]:
     found = again(gradient)
     if inverse.repeated:
         found = found.sum(tuple(range(-inverse.repeated, 0)))
-    return found, *[None] * 10
+    return found, *[None] * 11
 
 
 for _key in ("CPU", "CUDA"):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import random
+import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -17,7 +20,7 @@ import axisloom
 import axisloom.torch as ours
 import parts
 from axisloom.distributed import LostRankError, RankError
-from axisloom.torch import _messages, _redistribute
+from axisloom.torch import _messages, _redistribute, _symmetric
 
 pytestmark = pytest.mark.skipif(not dist.is_available() or not dist.is_gloo_available(), reason="gloo is not there")
 
@@ -173,6 +176,137 @@ def elements(copy: Any) -> int:
     return torch.Size(copy.shape).numel()
 
 
+def test_copies_of_equal_parts_are_one() -> None:
+    """A pattern's messages are packed and unpacked by as few copies as the own part, which is left out, allows."""
+    plan = _redistribute.plan_of("b s@x h d -> b s h@x d", "x=8", (2, 64, 16, 4), ())
+    for rank, copies in ((0, 1), (3, 2), (7, 1)):
+        ins, outs = ((512, 64, 4, 1), (512, 8, 4, 1))
+        (one,) = _messages.schedule(plan, rank, tuple(range(8)), ins, outs, 1 << 20).rounds
+        assert (len(one.packs), len(one.unpacks)) == (copies, copies)
+
+
+def takes_out(rank: int, count: int) -> None:
+    whole = torch.arange(count * 3 * count * 2).reshape(count * 3, count * 2)
+    x = whole[3 * rank : 3 * rank + 3]
+    out = torch.full((count * 3 * 2, 2), -1)[::2]  # every other row
+    for pattern in ("s@x h -> s h@x", "s@x h +y -> s h@x"):
+        got = ours.rearrange(x, pattern, mesh=f"x={count} y=1", out=out)
+        assert got is out and torch.equal(out, whole[:, 2 * rank : 2 * rank + 2])
+    addend = whole.t().contiguous() * (rank + 1)
+    out = torch.empty(2, 3 * count, dtype=torch.int64)
+    ours.rearrange(addend, "h s +x -> h@x s", mesh=f"x={count}", out=out)
+    assert torch.equal(out, whole.t()[2 * rank : 2 * rank + 2] * sum(range(1, count + 1)))
+    short = torch.empty(3 * count - rank, 2, dtype=torch.int64)
+    with pytest.raises(axisloom.ShapeError, match=rf"out= of rank 1 has shape \[{3 * count - 1}, 2\]"):
+        ours.rearrange(x, "s@x h -> s h@x", mesh=f"x={count}", out=short)
+    with pytest.raises(axisloom.DtypeError, match="rank 0: out= has the dtype torch.float32"):
+        wide = torch.empty(3 * count, 2, dtype=torch.int64 if rank else torch.float32)
+        ours.rearrange(x, "s@x h -> s h@x", mesh=f"x={count}", out=wide)
+    with pytest.raises(axisloom.UsageError, match="out= has no gradient"):
+        made = torch.zeros(3, 2 * count, requires_grad=True)
+        ours.rearrange(made, "s@x h -> s h@x", mesh=f"x={count}", out=torch.empty(3 * count, 2))
+
+
+def test_out(ranks: Ranks) -> None:
+    ranks.run(takes_out, len(ranks.processes))
+
+
+# The direct path, with threads for cards ------------------------------------------------------------------------------
+
+
+class Memory:
+    """What torch's symmetric memory does, in the memory of one process: ranks are threads."""
+
+    def __init__(self, ranks: int) -> None:
+        self.barrier_of_all = threading.Barrier(ranks, timeout=20)
+        self.tensors: list[Any] = [None] * ranks
+
+    def handle(self, tensor: torch.Tensor, rank: int) -> Handle:
+        self.tensors[rank] = tensor
+        self.barrier_of_all.wait()
+        found = Handle(list(self.tensors), self.barrier_of_all)
+        self.barrier_of_all.wait()
+        return found
+
+
+class Handle(NamedTuple):
+    tensors: list[torch.Tensor]
+    barrier_of_all: threading.Barrier
+
+    def get_buffer(self, rank: int, sizes: tuple[int, ...], dtype: torch.dtype, offset: int) -> torch.Tensor:
+        flat = self.tensors[rank].view(-1).view(dtype)
+        return flat[offset : offset + torch.Size(sizes).numel()].view(sizes)
+
+    def barrier(self, channel: int, timeout_ms: int) -> None:
+        self.barrier_of_all.wait()
+
+
+class Card(_symmetric.Reach):
+    def __init__(self, rank: int, ranks: int, memory: Memory) -> None:
+        self.rank, self.ranks, self.memory = rank, ranks, memory
+        self.bytes, self.turn, self.timeout_ms = 0, 0, 1
+
+    def grow(self, size: int) -> None:
+        if size > self.bytes:
+            self.bytes = -(-size // 16) * 16
+            self.buffer = torch.zeros(2 * self.bytes, dtype=torch.uint8)
+            self.handle = self.memory.handle(self.buffer, self.rank)
+
+
+def direct(case: parts.Case, whole: torch.Tensor, most: int, monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
+    """All ranks' outputs by way of buffers, twice; then straight into the outputs, where these have one shape."""
+    memory, order = Memory(case.ranks), tuple(reversed(range(case.ranks)))
+    cards = [Card(rank, case.ranks, memory) for rank in range(case.ranks)]
+    own = threading.local()
+    monkeypatch.setattr(_symmetric, "_reach", lambda group, device: own.card)
+    monkeypatch.setattr(_symmetric, "_symmetric", lambda: SimpleNamespace(rendezvous=lambda out, _: own.rendezvous(out)))
+    plan = _redistribute.plan_of(case.pattern, case.mesh, case.shape, tuple(case.lengths.items()))
+    outputs: list[Any] = [None] * case.ranks
+
+    def run(rank: int) -> None:
+        own.card = cards[order[rank]]
+        own.rendezvous = lambda out: memory.handle(out, order[rank])
+        own.card.rank = order[rank]
+        source = part_of(case, whole, case.sides[0], rank)
+        for _ in range(2):
+            target = torch.full(plan.local_out_shape(rank), -1)
+            steps = _messages.schedule(plan, rank, order, source.stride(), target.stride(), most)
+            _symmetric.pushed(steps, source, target, plan, rank, order, None)
+        outputs[rank] = target
+        if _redistribute._is_even(plan):
+            out = torch.full(plan.local_out_shape(rank), -1)
+            _symmetric.written(source, out, plan, rank, order, None)
+            assert torch.equal(out, target)
+
+    with ThreadPoolExecutor(case.ranks) as threads:
+        list(threads.map(run, range(case.ranks)))
+    return outputs
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_direct_path_with_threads_for_cards(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = parts.draw(seed, ("x=2", "x=3", "x=2 y=2"), sums=False)
+    whole = whole_of(case, torch.int64)
+    outputs = direct(case, whole, (7, 1 << 20)[seed % 2], monkeypatch)
+    for rank, output in enumerate(outputs):
+        assert torch.equal(output, part_of(case, case.rearranged(whole), case.sides[1], rank)), str(case)
+
+
+def asks_for_another_path(rank: int) -> None:
+    x = torch.zeros(2, 4)
+    with pytest.raises(axisloom.UnsupportedError, match="do not reach each other's memory"):
+        ours.rearrange(x, "s@x h -> s h@x", mesh="x=2", path="direct")
+    with pytest.raises(axisloom.UsageError, match='give "staged" or "direct"'):
+        ours.rearrange(x, "s@x h -> s h@x", mesh="x=2", path="fast")
+    with pytest.raises(RankError, match=r"workspace 1000\).*workspace 2000\)"):
+        ours.rearrange(x, "s@x h -> s h@x", mesh="x=2", workspace=1000 * (rank + 1))
+    assert ours.rearrange(x, "s@x h -> s h@x", mesh="x=2", path="staged").shape == (4, 2)
+
+
+def test_paths(two: Ranks) -> None:
+    two.run(asks_for_another_path)
+
+
 # Gradients ------------------------------------------------------------------------------------------------------------
 
 
@@ -245,7 +379,7 @@ def test_compiled_without_a_graph_break(two: Ranks) -> None:
 
 def is_checked_by_torch(rank: int) -> None:
     x = torch.arange(6.0).reshape(2, 3).requires_grad_()
-    call = (x, "a@x b -> b@x a", "x=2", [4, 3], [], [], dist.group.WORLD.group_name, [0, 1], 1 << 20, False, True)
+    call = (x, "a@x b -> b@x a", "x=2", [4, 3], [], [], dist.group.WORLD.group_name, [0, 1], 1 << 20, "", False, True)
     checks = ("test_schema", "test_autograd_registration", "test_faketensor")
     torch.library.opcheck(torch.ops.axisloom.redistribute.default, call, test_utils=checks)
 
