@@ -14,7 +14,12 @@ what `axisloom bench standings` prints of those, and between
     <!-- python: docs/results/MACHINE/python/speed.json -->
     <!-- end of table -->
 
-what bench/python/summary.py prints of it: never anything typed by hand, and nothing where there is no such file. The picture of
+what bench/python/summary.py prints of it, and between
+
+    <!-- scale: docs/results/MACHINE/python/scale.json -->
+    <!-- end of table -->
+
+what bench/python/scale.py does: never anything typed by hand, and nothing where there is no such file. The picture of
 
     <!-- chart: docs/images/NAME.svg docs/results/MACHINE/FILE.json ... -->
 
@@ -29,7 +34,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CHART = re.compile(r"<!-- chart: (\S+) ([^\n]+) -->")
-TABLE = re.compile(r"(<!-- (table|standings|python): ([^\n]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+TABLE = re.compile(r"(<!-- (table|standings|python|scale): ([^\n]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
 def main(arguments):
@@ -45,6 +50,8 @@ def main(arguments):
             command = [program, "bench", "standings", "--format", "md"]
         elif match[2] == "python":
             command = [sys.executable, ROOT / "bench/python/summary.py"]
+        elif match[2] == "scale":
+            command = [sys.executable, ROOT / "bench/python/scale.py", "--table"]
         elif json.loads(files[0].read_text(encoding="utf-8")).get("schema", "").startswith("axisloom-ladder"):
             command = [program, "ladder", "show", "--format", "md"]
         else:

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""What rearranging distributed arrays asks of each rank, by the planner's own lists: bytes, messages, and the time to plan them.
+
+Usage: bench/python/scale.py --json FILE     plans for 8 to 1,024 ranks
+       bench/python/scale.py --table FILE    what it wrote, as a table in Markdown
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import time
+
+MESHES = [(8, 2), (64, 8), (512, 16), (1024, 32)]  # ranks, and how many of them the slower axis of a grid has
+CASES = [  # title, pattern over x or over the grid x and y, shape, lengths, bytes of an element
+    ("attention, sequence to heads, bf16", "b s@x h d -> b s h@x d", (1, 131072, 1024, 64), {}, 2),
+    ("matrix transposed, rows, f32", "i@x j -> j@x i", (65536, 65536), {}, 4),
+    ("matrix transposed, blocks, f32", "i@x j@y -> j@x i@y", (65536, 65536), {}, 4),
+    ("rows to blocks of 64 dealt in turn, f32", "i@(x y) j -> i@x:64 j@y:64", (65536, 65536), {}, 4),
+    ("pixels cut anywhere, transposed, f32", "(h w)@x c -> (w h)@x c", (3001 * 4001, 64), {"h": 3001}, 4),
+    ("all ranks get all, f32", "s@x h -> s h", (16384, 16384), {}, 4),
+]
+ASKED = 5  # ranks whose time is taken, spread evenly
+
+
+def plan(pattern, ranks, rows, shape, lengths):
+    from axisloom._native import Redistribution
+
+    mesh = f"x={rows} y={ranks // rows}" if any(cut in pattern for cut in ("@y", " y)")) else f"x={ranks}"
+    return Redistribution(pattern, mesh, shape, lengths)
+
+
+def measured(case):
+    title, pattern, shape, lengths, element = case
+    for ranks, rows in MESHES:
+        seconds = []
+        for rank in range(0, ranks, max(1, ranks // ASKED)):
+            start = time.perf_counter()
+            made = plan(pattern, ranks, rows, shape, lengths)
+            made.packs(rank)
+            made.unpacks(rank)
+            made.kept(rank)
+            seconds.append(time.perf_counter() - start)
+        sent, received, messages_sent, messages_received = made.largest_load(element)
+        yield {"title": title, "pattern": pattern, "shape": shape, "ranks": ranks, "sent": sent, "received": received,
+               "messages_sent": messages_sent, "messages_received": messages_received,
+               "plan_seconds": statistics.median(seconds)}
+
+
+def table(records):
+    """A line for each case and number of ranks."""
+    lines = ["| work | ranks | MiB sent | MiB received | messages sent | received | planned in ms |", "|---|---|---|---|---|---|---|"]
+    for case in records:
+        lines.append(f"| {case['title']}: `{case['pattern']}` | {case['ranks']} | {case['sent'] / 2**20:.1f} | {case['received'] / 2**20:.1f} | "
+                     f"{case['messages_sent']} | {case['messages_received']} | {case['plan_seconds'] * 1e3:.2g} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json")
+    parser.add_argument("--table")
+    arguments = parser.parse_args()
+    if arguments.table:
+        print(table(json.loads(pathlib.Path(arguments.table).read_text(encoding="utf-8"))["records"]))
+        return
+    records = [record for case in CASES for record in measured(case)]
+    print(table(records))
+    if arguments.json:
+        pathlib.Path(arguments.json).write_text(json.dumps({"records": records}, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
