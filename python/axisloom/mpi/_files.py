@@ -249,8 +249,14 @@ class Output:
 
     def commit(self) -> None:
         """All parts are written: the file takes its name."""
-        self._ranks.together(self._map.flush)
+        self._ranks.together(self._flush)
         self._ranks.together(self._name)
+
+    def _flush(self) -> None:
+        try:
+            self._map.flush()
+        except OSError as error:
+            raise FileError(f"{self._given}: write: {error.strerror}") from error
 
     def _name(self) -> None:
         """On rank 0. A link never replaces another file, but a new name does."""

@@ -1,5 +1,7 @@
-"""A rank that fails while it writes its part: job_file_fails.py raise|kill ARGUMENT..."""
+"""A rank that fails while it writes its part: job_file_fails.py raise|hidden|kill ARGUMENT... With "hidden" as on several
+hosts."""
 
+import errno
 import os
 import signal
 import sys
@@ -8,6 +10,16 @@ from mpi4py import MPI
 
 from axisloom.mpi import _files
 from axisloom.mpi.__main__ import main
+from axisloom.mpi._ranks import ranks_of
+
+ranks_of(MPI.COMM_WORLD).one_host = sys.argv[1] != "hidden"
+
+class Broken:
+    """A file's memory on a disk that fails."""
+
+    def flush(self):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
 
 commit = _files.Output.commit
 
@@ -16,8 +28,7 @@ def fail(output):
     if MPI.COMM_WORLD.rank == 1:
         if sys.argv[1] == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
-        output._map.close = None
-        output._map = None  # which has no flush()
+        output._map = Broken()
     commit(output)
 
 

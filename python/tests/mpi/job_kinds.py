@@ -8,7 +8,7 @@ import numpy as np
 from mpi4py import MPI
 
 import axisloom
-from axisloom.mpi import _plans, plan, rearrange
+from axisloom.mpi import _plans, _shared, plan, rearrange
 from axisloom.mpi._ranks import ranks_of
 
 comm = MPI.COMM_WORLD
@@ -78,6 +78,24 @@ axisloom.set_num_threads(len(os.sched_getaffinity(0)))  # who chooses a number k
 part = comm.Dup()
 assert plan(x, turn, comm=part).report()["threads"] == len(os.sched_getaffinity(0))
 part.Free()
+
+# Where memory cannot be shared, messages go by MPI.
+created = _shared._created
+if rank == 1:
+    _shared._created = lambda length: _shared.opened_from(os.getpid(), 999, (0, 0))
+for use in (lambda run: run(x), lambda run: run.empty()):
+    run = plan(x, turn)
+    use(run)
+    report = run.report()
+    assert report["path"] == "messages" and report["why"].startswith("rank 1: process"), report
+    out = run.empty()
+    assert np.array_equal(run(x, out=out), right)
+try:
+    plan(x, turn, path="window")(x)
+    raise AssertionError
+except axisloom.UnsupportedError as error:
+    assert "cannot share memory: No such file" in str(error)
+_shared._created = created
 
 
 # Shared memory goes with plans and arrays, on each rank by itself.

@@ -176,13 +176,15 @@ def alone(folder, pattern, arguments, name, target):
     return (folder / target).read_bytes()
 
 
-def test_files_are_the_same_as_without_mpirun(engine, folder):
+@pytest.mark.parametrize("hosts", ["one", "several"])
+def test_files_are_the_same_as_without_mpirun(engine, folder, hosts):
     lines = []
     for number, (pattern, arguments, name) in enumerate(CALLS):
         files = [str(folder / f"{name}.npy"), "-o", str(folder / f"out{number}.npy")]
         lines.append(json.dumps([["rearrange", pattern, *arguments, *files], 0]))
     (folder / "calls").write_text("\n".join(lines))
-    engine.job("job_files.py", folder / "calls")
+    engine.job("job_files.py", hosts, folder / "calls")
+    assert not list(folder.glob(".*"))
     for number, (pattern, arguments, name) in enumerate(CALLS):
         expected = alone(folder, pattern, arguments, name, "expected.npy")
         assert (folder / f"out{number}.npy").read_bytes() == expected, (pattern, arguments, name)
@@ -231,19 +233,21 @@ def test_what_is_wrong_with_files_is_said_once(engine, folder):
     lines = [json.dumps([["rearrange", *words], code]) for words, (_, code) in zip(absolute, WRONG)]
     calls = folder.parent / "calls"
     calls.write_text("\n".join(lines))
-    done = engine.job("job_files.py", calls)
+    done = engine.job("job_files.py", "one", calls)
     assert done.stderr.count("axisloom: ") == len(WRONG), done.stderr
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 @pytest.mark.parametrize("how, pattern, name, target", [
     ("raise", "h w -> w h", "matrix.npy", "out.npy"),
+    ("hidden", "h w -> w h", "matrix.npy", "out.npy"),
     ("kill", "a b c -> c b a", "cube.npy", "cube.npy"),
 ])  # fmt: skip
 def test_a_rank_that_fails_leaves_no_file(engine, folder, how, pattern, name, target):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     done = engine.run(HERE / "job_file_fails.py", how, "rearrange", pattern, name, "-o", target, cwd=folder)
     assert done.returncode != 0
+    assert how == "kill" or f"rank 1: {target}: write: Input/output error" in done.stderr
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
