@@ -73,9 +73,27 @@ class Engine:
         return done
 
 
+def unused_names():
+    """Of memory in /dev/shm that no process has."""
+    held = set()
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        try:
+            held |= set(re.findall(r"/dev/shm/(\S+)", maps.read_text()))
+        except OSError:
+            continue  # it has ended
+    return set(os.listdir("/dev/shm")) - held
+
+
 @pytest.fixture(params=ENGINES)
 def engine(request):
-    return Engine(request.param)
+    """Of which nothing stays but what an MPI itself leaves there when ranks are killed."""
+    before = unused_names()
+    yield Engine(request.param)
+    left = unused_names() - before
+    its_own = {name for name in left if name.startswith(("mpich_shm_", "sm_segment.", "vader_segment."))}
+    for name in its_own:
+        Path("/dev/shm", name).unlink(missing_ok=True)
+    assert left == its_own
 
 
 def test_random_patterns(engine):
@@ -99,30 +117,13 @@ def test_arrays_on_cards_go_through_the_host(engine):
     assert RIGHT.search(engine.job("job_cards.py").stdout)
 
 
-def unused_names():
-    """Of memory in /dev/shm that no process has."""
-    held = set()
-    for maps in Path("/proc").glob("[0-9]*/maps"):
-        try:
-            held |= set(re.findall(r"/dev/shm/(\S+)", maps.read_text()))
-        except OSError:
-            continue  # it has ended
-    return set(os.listdir("/dev/shm")) - held
-
-
 def test_a_killed_rank_ends_all_and_leaves_nothing(engine, tmp_path):
-    before = unused_names()
     delays = [0.02 * number for number in range(5)]
     for path in ("window", "messages"):
         for job in [engine.started(HERE / "job_killed.py", delay, path, tmp_path) for delay in delays]:
             done = engine.ended(job)
             assert done.returncode != 0 and "begun" in done.stdout, done.stdout + done.stderr
     assert not subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True).stdout
-    left = unused_names() - before
-    own = {name for name in left if name.startswith(("mpich_shm_", "sm_segment."))}  # the MPI's
-    for name in own:
-        Path("/dev/shm", name).unlink(missing_ok=True)
-    assert left == own
 
 
 # Files ---------------------------------------------------------------------------------------------------------------
