@@ -27,13 +27,14 @@ ENGINES = {"openmpi": ENVIRONMENT, "mpich": ENVIRONMENT / "mpich"}
 RIGHT = re.compile(r"^right", re.MULTILINE)
 
 
-def environment():
+def environment(*left_out):
     """Of programs that are started: without what MPI adds in this process, which would make them ranks of its job, and
     with no number of threads chosen."""
+    left_out = {"OMP_NUM_THREADS", "AXISLOOM_THREADS", *left_out}
     path = [str(Path(axisloom.__file__).parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     given = {**os.environ, "PYTHONPATH": os.pathsep.join(path), **root}
-    return {name: value for name, value in given.items() if name not in ("OMP_NUM_THREADS", "AXISLOOM_THREADS")}
+    return {name: value for name, value in given.items() if name not in left_out}
 
 
 class Engine:
@@ -44,7 +45,7 @@ class Engine:
         self.name, self._mpirun = name, folder / "bin" / "mpirun"
         if not self._mpirun.exists():
             pytest.fail(f"{self._mpirun} is not there: tools/python.sh installs {name}")
-        self.environment = environment()
+        self.environment = environment("OMPI_MCA_btl")
         if name == "mpich":
             self.environment["MPI4PY_LIBMPI"] = str(folder / "lib" / "libmpi.so.12")
 
