@@ -59,8 +59,8 @@ class _Moved:
 
 
 class _Sum:
-    """A local result whose elements are sums. Addends are added in the order of the ranks along the mesh axes over which
-    they are summed, so that each run gives the same bits."""
+    """A local result whose elements are sums. Addends are added in the order of the ranks along the mesh axes over
+    which they are summed, so that each run gives the same bits."""
 
     def __init__(self, redistribution: Redistribution, rank: int, rounds: int, x: Array, out: Array) -> None:
         self._rank, self._x, self._out = rank, x, out

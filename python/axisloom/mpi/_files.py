@@ -187,8 +187,8 @@ def _written_part(whole: Array, writing: Redistribution, rank: int, writes: bool
 class Output:
     """A file of NumPy that gets its name when all ranks have written their parts.
 
-    On one host it has no name before, so that nothing is left of it, however the ranks end. Otherwise, and on file systems
-    that want a name, it has a hidden one, which rank 0 removes when a rank fails.
+    On one host it has no name before, so that nothing is left of it, however the ranks end. Otherwise, and on file
+    systems that want a name, it has a hidden one, which rank 0 removes when a rank fails.
     """
 
     def __init__(self, ranks: Ranks, path: str, dtype: np.dtype[Any], shape: Sequence[int], older: str) -> None:
@@ -206,9 +206,11 @@ class Output:
 
     def _open_on_all(self, head: bytes, size: int) -> None:
         self._ranks.together(lambda: self._create(head, size))
-        told = self._ranks.rank == 0 and (self._hidden, os.getpid(), self._file, identity(self._file))
-        told = self._ranks.comm.bcast(told)
-        self._map = self._ranks.together(lambda: self._opened(*told, size))
+        told = None
+        if self._ranks.rank == 0:
+            told = self._hidden, os.getpid(), self._file, identity(self._file)
+        hidden, process, file, there = self._ranks.comm.bcast(told)
+        self._map = self._ranks.together(lambda: self._opened(hidden, process, file, there, size))
 
     def _create(self, head: bytes, size: int) -> None:
         """On rank 0."""

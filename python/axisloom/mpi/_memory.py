@@ -22,7 +22,7 @@ _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex12
 def bits_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """A dtype of that size which every copy takes."""
     if dtype.hasobject or dtype.itemsize not in _BITS:
-        raise DtypeError(f"elements of {dtype} cannot be sent: they have to be of 1, 2, 4, 8 or 16 bytes, and no objects")
+        raise DtypeError(f"elements of {dtype} cannot be sent: give some of 1, 2, 4, 8 or 16 bytes, no objects")
     return np.dtype(_BITS[dtype.itemsize])
 
 
@@ -36,7 +36,7 @@ class _Memory:
 
     def __init__(self, owner: Any, address: int, dtype: np.dtype[Any], shape: Shape, strides: Shape | None) -> None:
         self.owner = owner
-        self.__array_interface__ = {
+        self.__array_interface__: dict[str, Any] = {
             "shape": shape, "typestr": dtype.str, "data": (address, False), "strides": strides, "version": 3
         }  # fmt: skip
 
@@ -151,7 +151,7 @@ def given_target(out: Any, host: np.ndarray[Any, Any], shape: Shape) -> Target:
     """For a result that goes into `out`."""
     array = _kinds._adapted_out(out)
     if tuple(array.shape) != shape:
-        raise ShapeError(f"out= has shape {list(array.shape)}, and the local result {list(shape)}: give one of that shape")
+        raise ShapeError(f"out= has shape {list(array.shape)}, and the local result {list(shape)}: give that shape")
     on_card = isinstance(array, _native.Array) and array.device != "host"
     held = _native.empty(array.dtype, shape) if on_card else array
     written = held.numpy() if isinstance(held, _native.Array) else held

@@ -40,8 +40,8 @@ def between(copies: Sequence[Copy], first: int, last: int) -> Iterator[Copy]:
 
 
 def _part(copy: Copy, axis: int, first: int, last: int) -> Iterator[Copy]:
-    """The same of one copy, of which only one index along the axes before this one is left. They come as a first row that
-    is not whole, whole rows, and a last row."""
+    """The same of one copy, of which only one index along the axes before this one is left. They come as a first row
+    that is not whole, whole rows, and a last row."""
     while axis < len(copy.shape) and (copy.shape[axis] == 1 or is_new(copy, axis)):
         axis += 1
     if last - first == elements(copy):

@@ -48,7 +48,7 @@ def rearrange(
     *,
     out: Any = None,
     path: str | SupportsIndex = "auto",
-    workspace: SupportsIndex = WORKSPACE,
+    workspace: SupportsIndex | None = None,
     **lengths: SupportsIndex,
 ) -> Any:
     """Rearrange an array of which each rank of a communicator has a part. All its ranks call this together.
@@ -95,16 +95,16 @@ def plan(
     shape: Shape = None,
     *,
     path: str | SupportsIndex = "auto",
-    workspace: SupportsIndex = WORKSPACE,
+    workspace: SupportsIndex | None = None,
     **lengths: SupportsIndex,
 ) -> Plan:
-    """Prepare rearrange(x, pattern, mesh, ...) for local arrays like x. All ranks of the communicator call this together.
+    """Prepare rearrange(x, pattern, mesh, ...) for local arrays like x. All ranks call this together.
 
     - path: "messages" goes by MPI's alltoallv, "window" through memory that the ranks of a host share, and "auto" there
-      where all ranks are on one host. "reduction" is MPI's own allreduce or reduce_scatter, for sums; "auto" takes it
+      where all ranks are on one host. "reduction" is MPI's own allreduce or reduce_scatter, for sums; "auto" takes it,
       where it can be had, on several hosts, and where more than 4 ranks all get the same sums.
-    - workspace: how many bytes a rank takes at most for messages that it sends, and as many for those that it receives.
-      Where these are longer, they go in rounds.
+    - workspace: how many bytes a rank takes at most for messages that it sends, and as many for those that it receives,
+      by default 256 MiB. Where these are longer, they go in rounds.
 
     >>> import numpy as np
     >>> with plan(np.zeros((2, 3)), "s@x h -> h@x s", mesh="x=1") as turn:
@@ -143,7 +143,8 @@ class _Call:
         self.error: Exception | None = None
         self.x, self.pattern, self.out = x, pattern, given.get("out")
         self.lengths: dict[str, int] = {}
-        self.mesh, self.shape, self.path, self.workspace, self.what = "", None, "auto", WORKSPACE, what
+        self.mesh, self.path, self.workspace, self.what = "", "auto", WORKSPACE, what
+        self.shape: tuple[int, ...] | None = None
         self.local: np.ndarray[Any, Any] = np.empty(0)
         self.target: Target | None = None
         self.window: _Outputs | None = None
@@ -160,7 +161,8 @@ class _Call:
             self.pattern, wrong = "", type(self.pattern).__name__
             raise TypeError(f"a pattern is a str, not of type {wrong}")
         self.out = given.get("out")
-        self.workspace = int(given.get("workspace", WORKSPACE))
+        if given.get("workspace") is not None:
+            self.workspace = _whole("workspace=", given["workspace"])
         self.path = given.get("path", "auto")
         if self.path not in _PATHS:
             raise UsageError(f"path={self.path!r} is not known; give one of {', '.join(_PATHS)}")
@@ -341,11 +343,10 @@ class Plan:
     def __call__(self, x: Any, *, out: Any = None) -> Any:
         """Rearranges. x is as the array that the plan was made for, in any order of memory.
 
-        `out` takes the local result, and is returned. Where it is an array of empty(), the ranks write into each other's
-        and send nothing.
+        `out` takes the local result, and is returned. Where it is an array of empty(), the ranks write into each
+        other's and send nothing.
         """
         told = {"mesh": self._mesh, "comm": self._ranks.comm, "shape": self._redistribution.in_shape, "out": out}
-        told |= {"path": self._path, "workspace": self._workspace}
         call = _Call(x, self._redistribution.pattern, told, self._redistribution.lengths, f"with plan {self._number}")
         if self._closed and call.error is None:
             call.error = UsageError("this plan is closed: make another one")
@@ -363,8 +364,8 @@ class Plan:
     def empty(self) -> np.ndarray[Any, Any]:
         """A new array of NumPy for this rank's result, whose elements are not set. All ranks make one together.
 
-        Where they are on one host, it lies in memory that all of them can write: called with out= of that array, the plan
-        copies elements from array to array, once. Otherwise it is an ordinary array.
+        Where they are on one host, it lies in memory that all of them can write: called with out= of that array, the
+        plan copies elements from array to array, once. Otherwise it is an ordinary array.
         """
         if self._closed:
             raise UsageError("this plan is closed: make another one")
@@ -382,10 +383,10 @@ class Plan:
     def report(self) -> dict[str, Any]:
         """What was decided, and how much this rank sends and receives.
 
-        path ("window", "messages", "reduction"), why, direct (whether arrays of empty() are written by other ranks), rounds,
-        buffer_bytes (of messages that are sent, and received), bytes_sent, bytes_received, messages_sent,
-        messages_received, ranks, threads (that this rank's copies take), card_aware (whether MPI takes memory of cards;
-        arrays of cards go through the host all the same).
+        path ("window", "messages", "reduction"), why, direct (whether arrays of empty() are written by other ranks),
+        rounds, buffer_bytes (of messages that are sent, and received), bytes_sent, bytes_received, messages_sent,
+        messages_received, ranks, threads (that this rank's copies take), card_aware (whether MPI takes memory of
+        cards; arrays of cards go through the host all the same).
         """
         size = self._dtype.itemsize
         sent, received = ([message.elements for message in messages] for messages in self._lists)
@@ -412,8 +413,8 @@ class Plan:
         }
 
     def close(self) -> None:
-        """Lets go of buffers, on this rank. Arrays of empty() stay as long as they are used. What takes no longer used plans
-        away does the same."""
+        """Lets go of buffers, on this rank. Arrays of empty() stay as long as they are used. A plan that nobody has any
+        more is closed by itself."""
         self._closed, self._transport = True, None
 
     def __enter__(self) -> Plan:

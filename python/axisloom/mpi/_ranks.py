@@ -7,7 +7,7 @@ import ctypes
 import itertools
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from mpi4py import MPI
@@ -65,7 +65,7 @@ class Ranks:
         """A communicator of some ranks, kept with this one. All ranks call it together with the same key, each with the
         members of its own group."""
         if key not in self._groups:
-            self._groups[key] = self.comm.Split(members[0], self.rank)
+            self._groups[key] = cast(MPI.Intracomm, self.comm.Split(members[0], self.rank))
         return self._groups[key]
 
     def _gather(self, number: int) -> list[int]:
@@ -86,12 +86,12 @@ def code_of(error: Exception) -> str:
 def ranks_of(comm: MPI.Intracomm) -> Ranks:
     """What is known of a communicator. All its ranks call it together."""
     if not isinstance(comm, MPI.Intracomm):
-        raise TypeError(f"comm= is of type {type(comm).__name__}; give a communicator of mpi4py, such as MPI.COMM_WORLD")
+        raise TypeError(f"comm= is of type {type(comm).__name__}; give one of mpi4py, such as MPI.COMM_WORLD")
     if comm == MPI.COMM_NULL:
         raise Error("comm= is MPI.COMM_NULL: only ranks of a communicator can call it")
     global _key
     if _key is None:
-        _key = MPI.Comm.Create_keyval(delete_fn=lambda comm, key, number: _known.pop(number, None))
+        _key = MPI.Comm.Create_keyval(delete_fn=_forget)
         atexit.register(_known.clear)  # communicators such as COMM_WORLD end after Python does
     number = comm.Get_attr(_key)
     if number not in _known:
@@ -100,6 +100,10 @@ def ranks_of(comm: MPI.Intracomm) -> Ranks:
         _known[number] = known
         comm.Set_attr(_key, number)
     return _known[number]
+
+
+def _forget(_comm: MPI.Comm, _key: int, number: Any) -> None:
+    _known.pop(number, None)
 
 
 _key: int | None = None

@@ -58,8 +58,8 @@ class Buffer:
         return counts, places
 
     def copies(self, message: Message, number: int, place: int | None, side: str) -> Iterator[Copy]:
-        """What is copied in this round. `side` names which end of a copy lies in the buffer, there at `place`; where that
-        is None both ends lie in arrays."""
+        """What is copied in this round. `side` names which end of a copy lies in the buffer, there at `place`; where
+        that is None both ends lie in arrays."""
         first, last = self.span(message, number)
         if place is None:
             yield from between(message.copies, first, last)

@@ -61,7 +61,7 @@ works()
 
 # The output.
 right, space = np.empty((8, 1)), np.empty(16)
-raises(axisloom.ShapeError, lambda: rearrange(x, turn, out=on(3, np.empty((8, 2)), right)), "rank 3", "[8, 2]", "[8, 1]")
+raises(axisloom.ShapeError, lambda: rearrange(x, turn, out=on(3, np.empty((8, 2)), right)), "rank 3", "[8, 2]")
 raises(axisloom.DtypeError, lambda: rearrange(x, turn, out=on(3, np.empty((8, 1), "f4"), right)), "rank 3", "float32")
 raises(axisloom.UsageError, lambda: rearrange(x, turn, out=on(3, np.broadcast_to(0.0, (8, 1)), right)), "rank 3")
 own = on(3, space[:8].reshape(2, 4), x.copy())
@@ -85,7 +85,7 @@ raises(axisloom.UsageError, lambda: run(x), "rank 1", "closed")
 raises(axisloom.UsageError, lambda: plan(x, turn, workspace=0), "workspace=0")
 raises(axisloom.UsageError, lambda: plan(x, turn, path="reduction"), "is for sums")
 raises(axisloom.UnsupportedError, lambda: plan(x.astype("f2"), "s h +x -> s@x h", path="reduction"), "float16")
-raises(TypeError, lambda: rearrange(x, turn, comm="all"), "communicator")
+raises(TypeError, lambda: rearrange(x, turn, comm="all"), "COMM_WORLD")
 works()
 
 # Parts of a communicator work by themselves, one after the other.

@@ -27,7 +27,8 @@ assert np.array_equal(rearrange(x.tolist(), turn), right)
 for dtype in (ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, "f2", "M8[s]", "V4", "S8", "c16", "?"):
     given = x.astype("i4").astype(dtype) if dtype != "V4" else x.astype("i4").view("V4")
     got = rearrange(given, turn)
-    assert got.dtype == given.dtype and got.tobytes() == np.concatenate(comm.allgather(given))[:, [rank]].tobytes(), dtype
+    column = np.concatenate(comm.allgather(given))[:, [rank]]
+    assert got.dtype == given.dtype and got.tobytes() == column.tobytes(), dtype
 
 # Sums go by the order of ranks: in another order these floats have other bits.
 addends = np.random.default_rng(5).standard_normal((4, 8, 6)) * 10.0 ** np.arange(4)[:, None, None]

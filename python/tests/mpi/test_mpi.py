@@ -52,8 +52,16 @@ class Engine:
     def started(self, *arguments: object, cwd: Path | None = None) -> subprocess.Popen[str]:
         options = ["--map-by", ":OVERSUBSCRIBE"] if self.name == "openmpi" else []
         command = [self._mpirun, *options, "-n", "4", sys.executable, *arguments]
-        return subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd,
-                                env=self.environment, start_new_session=True, errors="replace")  # fmt: skip
+        return subprocess.Popen(
+            [*map(str, command)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            cwd=cwd,
+            env=self.environment,
+            start_new_session=True,
+        )
 
     def ended(self, job: subprocess.Popen[str], timeout: float = 60) -> subprocess.CompletedProcess[str]:
         try:
@@ -174,7 +182,8 @@ def alone(folder, pattern, arguments, name, target):
     from mpi_cases import plain
 
     lengths = [word for word in arguments if re.fullmatch(r"\w=\d+", word)]
-    subprocess.run([program(), "rearrange", plain(pattern), *lengths, f"{name}.npy", "-o", target], cwd=folder, check=True)
+    command = [program(), "rearrange", plain(pattern), *lengths, f"{name}.npy", "-o", target]
+    subprocess.run(command, cwd=folder, check=True)
     return (folder / target).read_bytes()
 
 
@@ -229,10 +238,10 @@ WRONG = [
 def test_what_is_wrong_with_files_is_said_once(engine, folder):
     (folder / "cut.npy").write_bytes((folder / "matrix.npy").read_bytes()[:-1])
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    absolute = [
-        [str(folder / word) if word.endswith((".npy", ".png")) else word for word in arguments] for arguments, _ in WRONG
-    ]
-    lines = [json.dumps([["rearrange", *words], code]) for words, (_, code) in zip(absolute, WRONG)]
+    lines = []
+    for arguments, code in WRONG:
+        words = [str(folder / word) if word.endswith((".npy", ".png")) else word for word in arguments]
+        lines.append(json.dumps([["rearrange", *words], code]))
     calls = folder.parent / "calls"
     calls.write_text("\n".join(lines))
     done = engine.job("job_files.py", "one", calls)
@@ -281,5 +290,8 @@ def test_axes_may_be_called_as_options_are():
     x = np.arange(24.0).reshape(4, 6)
     got = rearrange(x, "s@x (shape workspace) -> (workspace shape) s@x", workspace=2)
     np.testing.assert_array_equal(got, x.reshape(4, 3, 2).transpose(2, 1, 0).reshape(6, 4))
+    np.testing.assert_array_equal(rearrange(x, "comm@x workspace -> workspace comm@x"), x.T)
+    with plan(x, "comm@x workspace -> workspace comm@x") as run:
+        np.testing.assert_array_equal(run(x), x.T)
     got = rearrange(x, "(mesh path)@x h -> h (path mesh)", mesh=2)
     np.testing.assert_array_equal(got, x.reshape(2, 2, 6).transpose(2, 1, 0).reshape(6, 4))
