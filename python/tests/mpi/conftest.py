@@ -1,4 +1,4 @@
-"""Programs that mpirun starts are no modules with examples. The process of the tests is the only rank of its own job."""
+"""Programs that mpirun starts are no modules with examples. The tests' process is the only rank of its own job."""
 
 import os
 

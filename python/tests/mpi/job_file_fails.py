@@ -1,5 +1,5 @@
-"""A rank that fails while it writes its part: job_file_fails.py raise|hidden|kill ARGUMENT... With "hidden" as on several
-hosts."""
+"""A rank that fails while it writes its part: job_file_fails.py raise|hidden|kill ARGUMENT... With "hidden" as on
+several hosts."""
 
 import errno
 import os

@@ -1,5 +1,5 @@
-"""The command line, many times in one job. Run by mpirun: job_files.py one|several CALLS, a file with a list of arguments
-and an exit code a line. With "several" as on several hosts, where the output has a hidden name."""
+"""The command line, many times in one job. Run by mpirun: job_files.py one|several CALLS, a file with a list of
+arguments and an exit code a line. With "several" as on several hosts, where the output has a hidden name."""
 
 import json
 import sys

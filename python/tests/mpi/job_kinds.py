@@ -30,6 +30,16 @@ for dtype in (ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, "f2", "M8[s]", "V4", "S
     column = np.concatenate(comm.allgather(given))[:, [rank]]
     assert got.dtype == given.dtype and got.tobytes() == column.tobytes(), dtype
 
+try:
+    import torch
+except ImportError:  # it is there in long runs
+    pass
+else:
+    tensor, out = torch.from_numpy(x.copy()), torch.empty(8, 1, dtype=torch.float64)
+    got = rearrange(tensor, turn)
+    assert isinstance(got, torch.Tensor) and np.array_equal(got, right)
+    assert rearrange(tensor, turn, out=out) is out and np.array_equal(out, right)
+
 # Sums go by the order of ranks: in another order these floats have other bits.
 addends = np.random.default_rng(5).standard_normal((4, 8, 6)) * 10.0 ** np.arange(4)[:, None, None]
 total = ((addends[0] + addends[1]) + addends[2]) + addends[3]
