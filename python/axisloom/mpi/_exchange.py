@@ -60,7 +60,8 @@ class _Moved:
 
 class _Sum:
     """A local result whose elements are sums. Addends are added in the order of the ranks along the mesh axes over
-    which they are summed, so that each run gives the same bits."""
+    which they are summed, so that each run gives the same bits. The messages of these ranks have the same elements in
+    the same order, so that all addends of an element come in one round."""
 
     def __init__(self, redistribution: Redistribution, rank: int, rounds: int, x: Array, out: Array) -> None:
         self._rank, self._x, self._out = rank, x, out
@@ -71,10 +72,7 @@ class _Sum:
         self._buffer = Buffer(sorted(messages, key=lambda message: place[message.rank]), rounds)
 
     def begin(self) -> None:
-        """In several rounds an element's first addend may come after others. To -0.0 every number adds as it is."""
-        if self._buffer.rounds > 1:
-            self._first = set()
-            self._out[...] = -self._out.dtype.type(0)
+        """What is kept waits for its turn."""
 
     def take(self, number: int, received: Received) -> None:
         lies: dict[int, tuple[Array, int | None]] = {self._rank: (self._x, None)}

@@ -43,11 +43,6 @@ def _own(rank: int, kept: Sequence[Copy], side: str) -> Message:
     return Message(rank, at, tuple(copies))
 
 
-def _from_zero(message: Message) -> list[Copy]:
-    first = message.copies[0].to_offset
-    return [copy._replace(to_offset=copy.to_offset - first) for copy in message.copies]
-
-
 class Reduction:
     """The ranks that hold addends of the same elements, and what each of them gets of the sums.
 
@@ -66,10 +61,8 @@ class Reduction:
         sent = self._sent(None)
         received = [*redistribution.unpacks(ranks.rank), *self._received(None)]
         whole = math.prod(redistribution.local_in_shape(ranks.rank))
-        # Everybody gets all sums, in one order.
-        self.is_whole = len(sent) == len(self._members) and all(
-            message.elements == whole and _from_zero(message) == _from_zero(sent[0]) for message in sent
-        )
+        # Everybody gets all sums, in the order of the output's axes.
+        self.is_whole = len(sent) == len(self._members) and all(message.elements == whole for message in sent)
         fits = self._datatype is not None and {message.rank for message in sent} <= set(self._members)
         if received:
             fits &= [message.rank for message in sorted(received)] == self._members

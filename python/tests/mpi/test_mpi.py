@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -275,6 +276,37 @@ def test_rounds_keep_counts_below_what_mpi_counts():
     for number in (0, 1, rounds - 1):
         ((first, last),) = [buffer.span(message, number) for message in messages]
         assert sum(np.prod(copy.shape) for copy in buffer.packed(number)) == last - first > 0
+
+
+def elements_of(copies):
+    """Where they go in a local output, in the order of a message."""
+    for copy in copies:
+        places = np.array(copy.to_offset)
+        for extent, step in zip(copy.shape, copy.to_strides):
+            places = places[..., None] + np.arange(extent) * step
+        yield from places.reshape(-1).tolist()
+
+
+def test_addends_of_an_element_come_together():
+    """Ranks along a summed axis send the same elements in the same order, though copies take turns. Rounds rely on it."""
+    draw, turns = random.Random(1), 0
+    cuts = ["", "@y", "@z", "@y:1", "@z:2", "@(y z)", "@(z y):1", "@z@y"]
+    for _ in range(600):
+        left, right = (f"a{draw.choice(cuts)} b{draw.choice(['', '@y', '@z'])}" for _ in range(2))
+        right = draw.choice([right, right.replace("a b", "(a b)"), f"b a@{draw.choice(['x', 'x:1', '(y x)'])}"])
+        try:
+            plan = Redistribution(f"{left} +x -> {right}", "x=2 y=2 z=2", (draw.choice([4, 5, 8, 9]), 3))
+        except axisloom.EinopsError:  # it names a mesh axis twice
+            continue
+        for rank in range(8):
+            messages = [(rank, plan.kept(rank)), *((message.rank, message.copies) for message in plan.unpacks(rank))]
+            halves = [
+                sorted(tuple(elements_of(copies)) for sender, copies in messages if sender // 4 == half and copies)
+                for half in range(2)
+            ]
+            assert halves[0] == halves[1], (str(plan), rank)
+            turns += len(halves[0]) > 1
+    assert turns > 100
 
 
 def test_one_rank_needs_no_messages():
