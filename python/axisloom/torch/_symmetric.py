@@ -14,6 +14,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import torch
 import torch.distributed as dist
@@ -36,8 +37,8 @@ class Reach:
     """Two halves of a buffer on every rank. What is written into the one is read while the other is written."""
 
     def __init__(self, group: Any, device: torch.device) -> None:
-        self.group, self.device = group, device
-        self.rank, self.ranks = dist.get_rank(group), dist.get_world_size(group)
+        self.group, self.device = group.group_name, device  # its name: what is kept keeps no group
+        self.rank = dist.get_rank(group)
         timeout = timeout_of(group)
         self.timeout_ms = 600_000 if timeout is None else int(timeout.total_seconds() * 1000)
         self.bytes = 0  # of a half
@@ -83,8 +84,18 @@ def _without_multicast() -> Iterator[None]:
             os.environ[_NO_MULTICAST] = before
 
 
-@functools.lru_cache(maxsize=64)
+_REACHES: WeakKeyDictionary[Any, dict[torch.device, Reach | None]] = WeakKeyDictionary()  # by group
+
+
 def _reach(group: Any, device: torch.device) -> Reach | None:
+    """None where cards do not reach each other."""
+    kept = _REACHES.setdefault(group, {})
+    if device not in kept:
+        kept[device] = _found_reach(group, device)
+    return kept[device]
+
+
+def _found_reach(group: Any, device: torch.device) -> Reach | None:
     """Asks first who is where: where ranks are on several hosts, nobody tries to map memory and waits for others."""
     hosts: list[Any] = [None] * dist.get_world_size(group)
     with found_lost("asking which host each rank is on"):

@@ -124,8 +124,9 @@ class _Call(NamedTuple):
     def into(self, out: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         if _traced(x):
             raise UsageError("out= is not for torch.compile: leave it out")
+        call = self.agreed(x, out)
         with torch.no_grad():
-            return moved(x.detach(), self.agreed(x, out), out)
+            return moved(x, call, out)
 
 
 def _fault_of(out: torch.Tensor, x: torch.Tensor) -> Exception | None:

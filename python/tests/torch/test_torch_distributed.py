@@ -8,13 +8,14 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import TIMEOUT, Ranks
+from ranks import DEAD, TIMEOUT, Ranks
 
 import axisloom
 import axisloom.torch as ours
@@ -242,8 +243,8 @@ class Handle(NamedTuple):
 
 
 class Card(_symmetric.Reach):
-    def __init__(self, rank: int, ranks: int, memory: Memory) -> None:
-        self.rank, self.ranks, self.memory = rank, ranks, memory
+    def __init__(self, rank: int, memory: Memory) -> None:
+        self.rank, self.memory = rank, memory
         self.bytes, self.turn, self.timeout_ms = 0, 0, 1
 
     def grow(self, size: int) -> None:
@@ -256,7 +257,7 @@ class Card(_symmetric.Reach):
 def direct(case: parts.Case, whole: torch.Tensor, most: int, monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
     """All ranks' outputs by way of buffers, twice; then straight into the outputs, where these have one shape."""
     memory, order = Memory(case.ranks), tuple(reversed(range(case.ranks)))
-    cards = [Card(rank, case.ranks, memory) for rank in range(case.ranks)]
+    cards = [Card(rank, memory) for rank in range(case.ranks)]
     own = threading.local()
     monkeypatch.setattr(_symmetric, "_reach", lambda group, device: own.card)
     monkeypatch.setattr(_symmetric, "_symmetric", lambda: SimpleNamespace(rendezvous=lambda out, _: own.rendezvous(out)))
@@ -388,6 +389,26 @@ def test_the_operator_keeps_pytorchs_rules(two: Ranks) -> None:
     two.run(is_checked_by_torch)
 
 
+def starts_again(rank: int, folder: str) -> None:
+    """In a process of its own: what was kept of the group before is not used, and ends nothing."""
+    x = torch.arange(6.0).reshape(2, 3) + rank
+    for time_ in range(2):
+        dist.destroy_process_group()
+        dist.init_process_group("gloo", init_method=f"file://{folder}/store{time_}", rank=rank, world_size=2)
+        mesh = dist.init_device_mesh("cpu", (2,), mesh_dim_names=("x",))
+        assert ours.rearrange(x, "s@x h -> h s", mesh=mesh).shape == (3, 4)
+        assert torch.equal(ours.rearrange(x, "s h +x -> s h", mesh="y=1 x=2"), 2 * torch.arange(6.0).reshape(2, 3) + 1)
+
+
+def test_groups_that_are_made_anew(tmp_path: Path) -> None:
+    ranks = Ranks(2)
+    try:
+        ranks.run(starts_again, str(tmp_path))
+        assert ranks.end() == [0, 0]
+    finally:
+        ranks.stop()
+
+
 # Faults ---------------------------------------------------------------------------------------------------------------
 
 
@@ -450,7 +471,7 @@ def test_a_rank_that_dies_ends_the_others(during: str) -> None:
     try:
         begun = time.monotonic()
         outcomes = ranks.outcomes(loses_a_rank, during)
-        assert outcomes[2] is None
+        assert outcomes[2] is DEAD
         for rank in (0, 1, 3):
             assert isinstance(outcomes[rank], LostRankError), outcomes[rank]
         assert time.monotonic() - begun < 2 * TIMEOUT + 20
