@@ -4,11 +4,11 @@
 Usage: torchrun --nproc-per-node N tools/try_distributed_on_cards.py [--json FILE] [--sizes MIB,...] [--cpu]
 Needs: axisloom and einops to be importable, PyTorch with CUDA and NCCL.
 
-First a dozen patterns, by every path, bit for bit against torch's own: all parts gathered, rearranged by einops, sliced.
-Then the link: every rank writes to the rank `shift` further, all at once, so each link is used both ways. Then
+First a dozen patterns, by every path, bit for bit against torch's own: all parts gathered, rearranged by einops,
+sliced. Then the link: every rank writes to the rank `shift` further, all at once, so each link is used both ways. Then
 "b s@x h d -> b s h@x d", as sequence parallelism has it, beside permute, all_to_all_single, permute. A time is that of
-the slowest rank; its bound is the largest number of bytes that a rank sends or receives, over the slowest link. What is
-not right to the last bit is not timed.
+the slowest rank; its bound is the largest number of bytes that a rank sends or receives, over the slowest link. What
+is not right to the last bit is not timed.
 """
 
 from __future__ import annotations

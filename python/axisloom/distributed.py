@@ -16,7 +16,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex, TypeVar
 
 from . import _native
 from ._cuts import parse_sides
@@ -117,6 +117,7 @@ class Message(NamedTuple):
 
 
 Strides = Sequence[int] | None
+_Told = TypeVar("_Told")
 
 
 class Redistribution:
@@ -242,13 +243,13 @@ class Redistribution:
 
         return self._tell((name, rank, numbers), told)
 
-    def _tell(self, key: Any, make: Callable[[], Any]) -> Any:
+    def _tell(self, key: Any, make: Callable[[], _Told]) -> _Told:
         """What was told once, for calls that come again."""
-        found = self._told.get(key)
-        if found is None:
+        if key not in self._told:
             if len(self._told) >= _MOST_KEPT:
                 self._told.clear()
-            found = self._told[key] = make()
+            self._told[key] = make()
+        found: _Told = self._told[key]
         return found
 
 
@@ -341,7 +342,7 @@ class Agreement:
 
         Raises RankError where the ranks' calls differ, and what is wrong with the call; on all ranks.
         """
-        said = {
+        said: dict[str, Any] = {
             "pattern": pattern,
             "mesh": str(mesh),
             "dtype": dtype,
@@ -372,7 +373,8 @@ class Agreement:
         shapes = [other["local"] for other in calls]
         mesh = Mesh(call["mesh"])
         if mesh.ranks != len(calls):
-            raise UsageError(f'the mesh "{mesh}" has {mesh.ranks} ranks, and there are {len(calls)}: give one for these')
+            counts = f"has {mesh.ranks} ranks, and there are {len(calls)}"
+            raise UsageError(f'the mesh "{mesh}" {counts}: give one for these')
         whole = call["shape"] if call["shape"] is not None else whole_shape(call["pattern"], mesh, shapes)
         plan = Redistribution(call["pattern"], mesh, whole, **call["lengths"])
         for rank, other in enumerate(calls):
@@ -410,4 +412,5 @@ def _told(call: dict[str, Any]) -> str:
     whole = "" if call["shape"] is None else f", which is a part of {call['shape']},"
     local = ",".join(map(str, call["local"]))
     how = f" ({call['how']})" if call["how"] else ""
-    return f'rearrange "{call["pattern"]}"{lengths} of {call["dtype"]}[{local}]{whole} over the mesh "{call["mesh"]}"{how}'
+    array = f"{call['dtype']}[{local}]{whole}"
+    return f'rearrange "{call["pattern"]}"{lengths} of {array} over the mesh "{call["mesh"]}"{how}'

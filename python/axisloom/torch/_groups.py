@@ -141,10 +141,10 @@ def _agreement(route: Route, device: torch.device) -> Agreement:
         device = torch.device("cpu")
 
     def gather(number: int) -> list[int]:
-        own = torch.tensor([number], dtype=torch.int64, device=device)
-        found = torch.empty(len(order), dtype=torch.int64, device=device)
+        own = torch.tensor([number] * len(order), dtype=torch.int64, device=device)
+        found = torch.empty_like(own)
         with found_lost("asking whether all ranks make the same call"):
-            dist.all_gather_into_tensor(found, own, group=group_named(name))
+            dist.all_to_all_single(found, own, group=group_named(name))  # all at once; gloo's gather goes round a ring
         numbers = found.tolist()
         return [numbers[place] for place in order]
 

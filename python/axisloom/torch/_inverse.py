@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from axisloom._cuts import Axis, Dim, Side, parse_sides
@@ -62,13 +62,17 @@ def named(pattern: str, shape: Sequence[int], lengths: Mapping[str, int]) -> tup
 
     fixed: dict[str, int] = dict(lengths)
     sides = [Side(tuple(one for dim in side.dims for one in spelled(dim)), side.addends) for side in (left, right)]
-    plain = [Side(tuple(Dim(tuple(Axis(axis.name) for axis in dim.axes), dim.composed) for dim in side.dims)) for side in sides]
+    plain = [Side(tuple(map(_uncut, side.dims))) for side in sides]
     bound = bind(f"{plain[0]} -> {plain[1]}", [shape], fixed)
     order = dict.fromkeys(axis.name for side in plain for dim in side.dims for axis in dim.axes)
     return sides[0], sides[1], dict(zip(order, bound.extents))
 
 
-def _stems():
+def _uncut(dim: Dim) -> Dim:
+    return Dim(tuple(Axis(axis.name) for axis in dim.axes), dim.composed)
+
+
+def _stems() -> Iterator[str]:
     """Beginnings of names, of which a pattern uses none."""
     stem = "z"
     while True:

@@ -34,9 +34,9 @@ WORKSPACE = 256 << 20  # bytes of messages in flight, each way
 class Redistribute(NamedTuple):
     """The arguments of the operator but the tensor.
 
-    shape: the whole input's. path: "direct", "staged", or "" where cards that reach each other take the direct one. agreed: whether the ranks know already that all make this call. copies_add: whether
-    gradients of copies of the output are addends, as where each rank goes on by itself; else they are copies, too, as
-    those of a DTensor.
+    shape: the whole input's. path: "direct", "staged", or "", where cards that reach each other take the direct one.
+    agreed: whether the ranks know already that all make this call. copies_add: whether gradients of copies of the
+    output are addends, as where each rank goes on by itself; else they are copies, too, as those of a DTensor.
     """
 
     pattern: str
@@ -152,7 +152,7 @@ def _is_even(plan: Redistribution) -> bool:
 
 
 def _run_rounds(steps: Schedule, source: torch.Tensor, target: torch.Tensor, exchange: _Exchange) -> None:
-    """By way of messages. A round is packed while the one before it is under way, and unpacked while the next one is."""
+    """By messages. A round is packed while the one before it is under way, and unpacked while the next one is."""
     under_way: Callable[[], None] | None = None
     for place, one in enumerate(steps.rounds):
         sent = source.new_empty(sum(one.sent))
@@ -176,10 +176,14 @@ class _Exchange(NamedTuple):
     def start(self, one: Round, sent: torch.Tensor, target: torch.Tensor) -> Callable[[], None]:
         """Sends as bytes: backends differ in the integers that they send. The result waits and unpacks."""
         received, width = sent.new_empty(sum(one.received)), sent.itemsize
-        sizes = [[count * width for count in counts] for counts in (one.received, one.sent)]
         with found_lost(self.what):
-            work = dist.all_to_all_single(
-                received.view(torch.uint8), sent.view(torch.uint8), *sizes, group=self.group, async_op=True
+            work: Any = dist.all_to_all_single(
+                received.view(torch.uint8),
+                sent.view(torch.uint8),
+                [count * width for count in one.received],
+                [count * width for count in one.sent],
+                self.group,
+                async_op=True,
             )
 
         def arrive() -> None:

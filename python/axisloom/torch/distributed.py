@@ -31,7 +31,7 @@ def rearrange(
     out: torch.Tensor | None = None,
     workspace: int = WORKSPACE,
     path: str = "",
-    **lengths: SupportsIndex,
+    **lengths: int,
 ) -> torch.Tensor:
     """Rearranges an array of which each rank has a part: "b s@x h d -> b s h@x d" cuts h where s was cut.
 

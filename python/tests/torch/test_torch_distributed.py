@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import DEAD, TIMEOUT, Ranks
+from ranks import DEAD, PATIENCE, TIMEOUT, Ranks
 
 import axisloom
 import axisloom.torch as ours
@@ -108,23 +111,33 @@ def test_sums_of_what_cannot_be_added(two: Ranks) -> None:
 
 
 def counts_collectives(rank: int) -> list[str]:
-    called = []
+    """Of what is summed; that all make the same call is asked by all_to_all_single."""
+    called: list[str] = []
+    whole = torch.arange(24.0).reshape(4, 6)
     names = ("all_reduce", "reduce_scatter_tensor", "all_to_all_single")
-    originals = {name: getattr(dist, name) for name in names}
-    for name in names:
-        setattr(dist, name, lambda *given, name=name, **more: (called.append(name), originals[name](*given, **more))[1])
-    x = torch.arange(24.0).reshape(4, 6) * (rank + 1)
-    out = ours.rearrange(x, "a b +x -> b@x a", mesh="x=2")
-    assert torch.equal(out, 3 * torch.arange(24.0).reshape(4, 6).t()[3 * rank : 3 * rank + 3])
-    called.append("|")
-    assert torch.equal(ours.rearrange(x, "a b +x -> b a", mesh="x=2"), 3 * torch.arange(24.0).reshape(4, 6).t())
-    for name in names:
-        setattr(dist, name, originals[name])
+    with pytest.MonkeyPatch.context() as patched:
+        for name in names:
+            patched.setattr(dist, name, noted(called, name))
+        out = ours.rearrange(whole * (rank + 1), "a b +x -> b@x a", mesh="x=2")
+        assert torch.equal(out, 3 * whole.t()[3 * rank : 3 * rank + 3])
+        out = ours.rearrange(whole * (rank + 1), "a b +x -> b a", mesh="x=2")
+        assert torch.equal(out, 3 * whole.t())
     return called
 
 
+def noted(called: list[str], name: str) -> Any:
+    original = getattr(dist, name)
+
+    def function(*given: Any, **more: Any) -> Any:
+        called.append(name)
+        return original(*given, **more)
+
+    return function
+
+
 def test_sums_are_the_engines(two: Ranks) -> None:
-    assert two.run(counts_collectives) == [["reduce_scatter_tensor", "|", "all_reduce"]] * 2
+    asked = "all_to_all_single"
+    assert two.run(counts_collectives) == [[asked, "reduce_scatter_tensor", asked, "all_reduce"]] * 2
 
 
 def within_a_group(rank: int, count: int) -> None:
@@ -260,7 +273,8 @@ def direct(case: parts.Case, whole: torch.Tensor, most: int, monkeypatch: pytest
     cards = [Card(rank, memory) for rank in range(case.ranks)]
     own = threading.local()
     monkeypatch.setattr(_symmetric, "_reach", lambda group, device: own.card)
-    monkeypatch.setattr(_symmetric, "_symmetric", lambda: SimpleNamespace(rendezvous=lambda out, _: own.rendezvous(out)))
+    symmetric = SimpleNamespace(rendezvous=lambda out, group: own.rendezvous(out))
+    monkeypatch.setattr(_symmetric, "_symmetric", lambda: symmetric)
     plan = _redistribute.plan_of(case.pattern, case.mesh, case.shape, tuple(case.lengths.items()))
     outputs: list[Any] = [None] * case.ranks
 
@@ -407,6 +421,30 @@ def test_groups_that_are_made_anew(tmp_path: Path) -> None:
         assert ranks.end() == [0, 0]
     finally:
         ranks.stop()
+
+
+def run_by_torchrun(program: Path, *arguments: str) -> str:
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", str(program), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    assert "nanobind" not in done.stderr
+    return done.stdout
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_program_of_the_documents(tmp_path: Path) -> None:
+    page = (ROOT / "docs/python-torch-distributed.md").read_text(encoding="utf-8")
+    program = tmp_path / "exchange.py"
+    program.write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
+    assert run_by_torchrun(program).count("[2, 2048, 4, 64]") == 2
+
+
+def test_the_script_for_cards_without_one(tmp_path: Path) -> None:
+    figures = tmp_path / "figures.json"
+    said = run_by_torchrun(ROOT / "tools/try_distributed_on_cards.py", "--cpu", "--json", str(figures))
+    assert "12 patterns: all right" in said and json.loads(figures.read_text())["wrong"] == []
 
 
 # Faults ---------------------------------------------------------------------------------------------------------------
