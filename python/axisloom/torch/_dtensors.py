@@ -15,7 +15,7 @@ from axisloom._errors import EinopsError, UnsupportedError, UsageError
 from ._groups import Route, names_of, route_of
 from ._inverse import named
 from ._placements import Spelled, addends_of, placements_of, spelled_dims
-from ._redistribute import Lengths, Redistribute, plan_of
+from ._redistribute import Lengths, Redistribute, plan_of, row_major
 
 
 class _Step(NamedTuple):
@@ -63,15 +63,8 @@ def _done(x: DTensor, step: _Step, workspace: int, path: str) -> DTensor:
         step.placements,
         run_check=False,
         shape=torch.Size(step.shape),
-        stride=_row_major(step.shape),
+        stride=row_major(step.shape),
     )
-
-
-def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    strides = [1]
-    for extent in reversed(shape[1:]):
-        strides.append(strides[-1] * max(extent, 1))
-    return tuple(reversed(strides))[: len(shape)] if shape else ()
 
 
 def _normal(placements: Sequence[Placement], rank: int) -> tuple[Placement, ...]:

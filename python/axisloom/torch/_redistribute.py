@@ -59,6 +59,18 @@ class Redistribute(NamedTuple):
         """What all ranks have to do alike."""
         return ", ".join([f"workspace {self.workspace}", *([f"path {self.path}"] if self.path else [])])
 
+    def prepare(self, x: torch.Tensor) -> Callable[[Redistribution], None]:
+        """Lists this rank's copies, which not every plan allows; others are not to wait then."""
+
+        def listed(agreed: Redistribution) -> None:
+            plan = plan_of(self.pattern, self.mesh, agreed.in_shape, self.lengths)
+            rank = rank_of(self.route)
+            plan.packs(rank, x.stride())
+            plan.unpacks(rank, row_major(plan.local_out_shape(rank)))
+            plan.largest_load(1)
+
+        return listed
+
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         names, lengths = [name for name, _ in self.lengths], [length for _, length in self.lengths]
         return OPERATOR(
@@ -87,6 +99,14 @@ def plan_of(pattern: str, mesh: str, shape: tuple[int, ...], lengths: Lengths) -
     return Redistribution(pattern, mesh, shape, **dict(lengths))
 
 
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """Strides as PyTorch has them, where an axis of length 0 counts as one of 1."""
+    strides = [1]
+    for extent in reversed(shape[1:]):
+        strides.append(strides[-1] * max(extent, 1))
+    return tuple(reversed(strides))[: len(shape)]
+
+
 # What a rank does ----------------------------------------------------------------------------------------------------
 
 
@@ -98,8 +118,9 @@ def _here(x: torch.Tensor, *arguments: Any) -> torch.Tensor:
         agreement = agreement_of(call.route, x.device)
         dtype = dtype_name(x)
         agreement.plan(
-            call.pattern, call.mesh, x.shape, dtype, call.shape, dict(call.lengths), how=call.how, each_call=each
-        )
+            call.pattern, call.mesh, x.shape, dtype, call.shape, dict(call.lengths), how=call.how, each_call=each,
+            prepare=call.prepare(x),
+        )  # fmt: skip
     return moved(x, call)
 
 

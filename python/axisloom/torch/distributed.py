@@ -111,13 +111,15 @@ class _Call(NamedTuple):
 
     def agreed(self, x: torch.Tensor, out: torch.Tensor | None = None) -> Redistribute:
         """All ranks tell their shapes, and check each other's."""
-        how, error = self.of((), True).how, None
+        call, error = self.of((), True), None
+        how = call.how
         if out is not None:
             how += ", into symmetric memory" if is_symmetric(out) else ", into out="
             error = _fault_of(out, x)
         plan = agreement_of(self.route, x.device).plan(
             self.pattern, self.route.mesh, x.shape, dtype_name(x), self.shape, dict(self.lengths), how=how,
             out_shape=None if out is None else out.shape, each_call=x.device.type == "cpu", error=error,
+            prepare=call.prepare(x),
         )  # fmt: skip
         return self.of(plan.in_shape, True)
 

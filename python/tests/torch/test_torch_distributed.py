@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -260,6 +261,9 @@ class Card(_symmetric.Reach):
         self.rank, self.memory = rank, memory
         self.bytes, self.turn, self.timeout_ms = 0, 0, 1
 
+    def in_turn(self) -> Any:
+        return contextlib.nullcontext()
+
     def grow(self, size: int) -> None:
         if size > self.bytes:
             self.bytes = -(-size // 16) * 16
@@ -481,6 +485,17 @@ def calls_wrongly(rank: int) -> None:
         ours.rearrange(x, "s@m h -> s h", mesh=dist.init_device_mesh("cpu", (2,)), group=dist.group.WORLD)
     with pytest.raises(axisloom.EinopsError, match="h g"):
         ours.rearrange(x, "s@x h g -> s h@x", mesh="x=2", shape=(4, 4))
+
+
+def deals_too_many_blocks(rank: int) -> None:
+    pattern, shape = "s@x:1000003 -> s@x:999983", (10**12,)
+    own = axisloom.distributed.Redistribution(pattern, "x=2", shape).local_in_shape(rank)
+    with pytest.raises(axisloom.UnsupportedError, match="cuts make more than 65536 parts"):
+        ours.rearrange(torch.zeros(1).expand(own), pattern, mesh="x=2", shape=shape)
+
+
+def test_plans_of_too_many_parts(two: Ranks) -> None:
+    two.run(deals_too_many_blocks)
 
 
 def test_what_is_wrong_with_a_call(two: Ranks) -> None:
