@@ -300,6 +300,26 @@ class _Agreed(NamedTuple):
     plan: Redistribution
 
 
+class _Call(NamedTuple):
+    """What a rank does."""
+
+    pattern: str
+    mesh: str
+    local: Shape
+    dtype: str
+    shape: Shape | None
+    lengths: tuple[tuple[str, int], ...]
+    how: str
+    out: Shape | None
+
+    def told(self, error: Exception | None) -> str:
+        """As JSON, for other ranks."""
+        said: dict[str, Any] = {**self._asdict(), "lengths": dict(self.lengths)}
+        if error is not None:
+            said["error"] = _described(error)
+        return json.dumps(said, default=int)  # of other kinds of integers
+
+
 class Agreement:
     """Sees to it that all ranks of a communicator make the same call, before anything is sent. One for each
     communicator.
@@ -316,7 +336,7 @@ class Agreement:
 
     def __init__(self, gather: Callable[[int], Sequence[int]], gather_texts: Callable[[str], Sequence[str]]) -> None:
         self._gather, self._gather_texts = gather, gather_texts
-        self._plans: dict[str, _Agreed] = {}
+        self._plans: dict[_Call, _Agreed] = {}
         self._rounds = 0
 
     def plan(
@@ -343,32 +363,29 @@ class Agreement:
 
         Raises RankError where the ranks' calls differ, and what is wrong with the call; on all ranks.
         """
-        said: dict[str, Any] = {
-            "pattern": pattern,
-            "mesh": str(mesh),
-            "dtype": dtype,
-            "shape": None if shape is None else list(map(int, shape)),
-            "lengths": {name: int(length) for name, length in (lengths or {}).items()},
-            "local": list(map(int, local_shape)),
-            "how": how,
-            "out": None if out_shape is None else list(map(int, out_shape)),
-        }
-        if error is not None:
-            said["error"] = _described(error)
-        key = json.dumps(said, sort_keys=True)
-        known = self._plans.get(key)
+        call = _Call(
+            pattern,
+            str(mesh),
+            tuple(local_shape),
+            dtype,
+            None if shape is None else tuple(shape),
+            tuple((lengths or {}).items()),
+            how,
+            None if out_shape is None else tuple(out_shape),
+        )
+        known = self._plans.get(call) if error is None else None
         if known is not None and shape is not None and not each_call:
             return known.plan
         digests = self._gather(known.digest if known is not None else 0)
         if known is not None and all(digest == known.digest for digest in digests):
             return known.plan
-        agreed = _settled([json.loads(text) for text in self._gather_texts(key)])
+        agreed = _settled([json.loads(text) for text in self._gather_texts(call.told(error))])
         if prepare is not None:
             self._prepare(prepare, agreed.plan)
         self._rounds += 1
         if self._rounds % _MOST_ROUNDS == 0:  # on all ranks in the same call
             self._plans.clear()
-        self._plans[key] = agreed
+        self._plans[call] = agreed
         return agreed.plan
 
     def _prepare(self, prepare: Callable[[Redistribution], object], plan: Redistribution) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -112,16 +112,23 @@ def rank_of(route: Route) -> int:
     return route.order.index(own)
 
 
-@contextlib.contextmanager
-def found_lost(what: str) -> Iterator[None]:
+class found_lost:  # noqa: N801  # it is used as a function; a generator would take longer
     """PyTorch says in a RuntimeError that a rank is gone, or that it waited too long."""
-    try:
-        yield
-    except RuntimeError as error:
-        raise LostRankError(
-            f"{what}: a rank is gone, or did not come in the group's timeout: {error}; see what the other ranks say, "
-            f"and start the job again"
-        ) from error
+
+    __slots__ = ("_what",)
+
+    def __init__(self, what: object) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, RuntimeError):
+            raise LostRankError(
+                f"{self._what}: a rank is gone, or did not come in the group's timeout: {error}; see what the other "
+                f"ranks say, and start the job again"
+            ) from error
 
 
 # Agreement ------------------------------------------------------------------------------------------------------------

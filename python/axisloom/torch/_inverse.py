@@ -22,7 +22,7 @@ class Inverse(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def inverse_of(
-    pattern: str, mesh: Mesh, shape: tuple[int, ...], lengths: tuple[tuple[str, int], ...], copies_add: bool
+    pattern: str, mesh: str, shape: tuple[int, ...], lengths: tuple[tuple[str, int], ...], copies_add: bool
 ) -> Inverse:
     """What was repeated is summed: a new axis, and with copies_add copies on several ranks. Each addend has the
     gradient of the sum."""
@@ -31,7 +31,7 @@ def inverse_of(
     repeated = [axis.name for dim in right.dims for axis in dim.axes if axis.name not in given]
     cut = {name for dim in right.dims for name in dim.over}
     # Ranks that hold addends of the output take part each by itself, and have the gradient of the sum.
-    copied = [name for name in mesh.axes if name not in cut and name not in right.addends]
+    copied = [name for name in Mesh(mesh).axes if name not in cut and name not in right.addends]
     source = Side(right.dims, tuple(copied) if copies_add else ())
     target = Side((*left.dims, *(Dim((Axis(name),)) for name in repeated)))
     return Inverse(f"{source} -> {target}", tuple(extents.items()), len(repeated))

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
+from torch.autograd import forward_ad
 
 from axisloom._cuts import Cut, Dim, Side, parse_sides
 from axisloom._errors import UnsupportedError
-from axisloom.distributed import Mesh, Redistribution
+from axisloom.distributed import Redistribution
 
 from . import _symmetric
 from ._calls import LIBRARY
@@ -72,6 +73,8 @@ class Redistribute(NamedTuple):
         return listed
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        if _needs_no_operator(x):
+            return _run(x, self)
         names, lengths = [name for name, _ in self.lengths], [length for _, length in self.lengths]
         return OPERATOR(
             x, self.pattern, self.mesh, list(self.shape), names, lengths, self.group,
@@ -110,8 +113,22 @@ def row_major(shape: Sequence[int]) -> tuple[int, ...]:
 # What a rank does ----------------------------------------------------------------------------------------------------
 
 
+def _needs_no_operator(x: torch.Tensor) -> bool:
+    """Whether nothing is recorded or traced: the dispatcher would only cost time."""
+    if torch.compiler.is_compiling() or type(x) not in (torch.Tensor, torch.nn.Parameter):
+        return False
+    if x.requires_grad and torch.is_grad_enabled() or forward_ad._current_level >= 0:
+        return False
+    if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack():
+        return False
+    return not torch._C._are_functorch_transforms_active() and x.device.type in ("cpu", "cuda")
+
+
 def _here(x: torch.Tensor, *arguments: Any) -> torch.Tensor:
-    call = _call_of(*arguments)
+    return _run(x, _call_of(*arguments))
+
+
+def _run(x: torch.Tensor, call: Redistribute) -> torch.Tensor:
     if not call.agreed:
         # Where the host would wait for a card, the ranks agree on a call only once.
         each = x.device.type == "cpu"
@@ -146,7 +163,7 @@ def _sent(x: torch.Tensor, plan: Redistribution, call: Redistribute, out: torch.
         result = out
     target = bits(result)
     group = group_named(call.group)
-    direct = _is_direct(call.path, group, x.device, str(plan))
+    direct = _is_direct(call.path, group, x.device, plan)
     if direct and out is not None and _symmetric.is_symmetric(out) and _is_even(plan):
         _symmetric.written(source, target, plan, rank, call.order, group)
         return result
@@ -155,14 +172,14 @@ def _sent(x: torch.Tensor, plan: Redistribution, call: Redistribute, out: torch.
     if direct:
         _symmetric.pushed(steps, source, target, plan, rank, call.order, group)
     else:
-        _run_rounds(steps, source, target, _Exchange(group, str(plan)))
+        _run_rounds(steps, source, target, _Exchange(group, plan))
     return result
 
 
-def _is_direct(path: str, group: Any, device: torch.device, what: str) -> bool:
+def _is_direct(path: str, group: Any, device: torch.device, plan: Redistribution) -> bool:
     if path == "staged" or not _symmetric.reaches(group, device):
         if path == "direct":
-            raise UnsupportedError(f"{what}: the ranks do not reach each other's memory: leave path= out")
+            raise UnsupportedError(f"{plan}: the ranks do not reach each other's memory: leave path= out")
         return False
     return True
 
@@ -192,12 +209,12 @@ def _run_rounds(steps: Schedule, source: torch.Tensor, target: torch.Tensor, exc
 
 class _Exchange(NamedTuple):
     group: Any
-    what: str  # for messages
+    plan: Redistribution  # for errors
 
     def start(self, one: Round, sent: torch.Tensor, target: torch.Tensor) -> Callable[[], None]:
         """Sends as bytes: backends differ in the integers that they send. The result waits and unpacks."""
         received, width = sent.new_empty(sum(one.received)), sent.itemsize
-        with found_lost(self.what):
+        with found_lost(self.plan):
             work: Any = dist.all_to_all_single(
                 received.view(torch.uint8),
                 sent.view(torch.uint8),
@@ -208,7 +225,7 @@ class _Exchange(NamedTuple):
             )
 
         def arrive() -> None:
-            with found_lost(self.what):
+            with found_lost(self.plan):
                 work.wait()
             sent.untyped_storage()  # which is read until here
             run(one.unpacks, received, target)
@@ -226,7 +243,7 @@ def _summed(x: torch.Tensor, plan: Redistribution, call: Redistribute, out: torc
     if scattered is not None:
         return _in(out, _reduce_scattered(x, call, *scattered))
     for axis in plan.summed:
-        x = _all_reduced(x, group_along(call.route, axis), str(plan))
+        x = _all_reduced(x, group_along(call.route, axis), plan)
     left, right = parse_sides(call.pattern)
     staying = Side(left.dims, tuple(name for name in left.addends if name in right.addends))
     pattern = f"{staying} -> {right}"
@@ -257,10 +274,10 @@ def _as_before(added: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     return added.to(bits(like).dtype).view(like.dtype)
 
 
-def _all_reduced(x: torch.Tensor, group: Any, what: str) -> torch.Tensor:
+def _all_reduced(x: torch.Tensor, group: Any, plan: Redistribution) -> torch.Tensor:
     own = _added_as(x)
     added = own.clone(memory_format=torch.contiguous_format)
-    with found_lost(what):
+    with found_lost(plan):
         dist.all_reduce(added, group=group)
     return _as_before(added, x)
 
@@ -333,7 +350,7 @@ def _setup(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
 
 def _backward(ctx: Any, gradient: torch.Tensor) -> tuple[Any, ...]:
     call = ctx.call
-    inverse = inverse_of(call.pattern, Mesh(call.mesh), call.shape, call.lengths, call.copies_add)
+    inverse = inverse_of(call.pattern, call.mesh, call.shape, call.lengths, call.copies_add)
     whole = plan_of(call.pattern, call.mesh, call.shape, call.lengths).out_shape
     again = call._replace(pattern=inverse.pattern, shape=whole, lengths=inverse.lengths, agreed=False)
     found = again(gradient)
