@@ -212,7 +212,8 @@ class _Exchange(NamedTuple):
     plan: Redistribution  # for errors
 
     def start(self, one: Round, sent: torch.Tensor, target: torch.Tensor) -> Callable[[], None]:
-        """Sends as bytes: backends differ in the integers that they send. The result waits and unpacks."""
+        """Sends as bytes: backends differ in the integers that they send. The result waits and unpacks. PyTorch keeps both
+        buffers until then."""
         received, width = sent.new_empty(sum(one.received)), sent.itemsize
         with found_lost(self.plan):
             work: Any = dist.all_to_all_single(
@@ -227,7 +228,6 @@ class _Exchange(NamedTuple):
         def arrive() -> None:
             with found_lost(self.plan):
                 work.wait()
-            sent.untyped_storage()  # which is read until here
             run(one.unpacks, received, target)
 
         return arrive
