@@ -16,7 +16,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex, TypeVar
 
 from . import _native
 from ._cuts import parse_sides
@@ -117,6 +117,7 @@ class Message(NamedTuple):
 
 
 Strides = Sequence[int] | None
+_Told = TypeVar("_Told")
 
 
 class Redistribution:
@@ -243,13 +244,13 @@ class Redistribution:
 
         return self._tell((name, rank, numbers), told)
 
-    def _tell(self, key: Any, make: Callable[[], Any]) -> Any:
+    def _tell(self, key: Any, make: Callable[[], _Told]) -> _Told:
         """What was told once, for calls that come again."""
-        found = self._told.get(key)
-        if found is None:
+        if key not in self._told:
             if len(self._told) >= _MOST_KEPT:
                 self._told.clear()
-            found = self._told[key] = make()
+            self._told[key] = make()
+        found: _Told = self._told[key]
         return found
 
 
@@ -300,6 +301,26 @@ class _Agreed(NamedTuple):
     plan: Redistribution
 
 
+class _Call(NamedTuple):
+    """What a rank does."""
+
+    pattern: str
+    mesh: str
+    local: Shape
+    dtype: str
+    shape: Shape | None
+    lengths: tuple[tuple[str, int], ...]
+    how: str
+    out: Shape | None
+
+    def told(self, error: Exception | None) -> str:
+        """As JSON, for other ranks."""
+        said: dict[str, Any] = {**self._asdict(), "lengths": dict(self.lengths)}
+        if error is not None:
+            said["error"] = _described(error)
+        return json.dumps(said, default=int)  # of other kinds of integers
+
+
 class Agreement:
     """Sees to it that all ranks of a communicator make the same call, before anything is sent. One for each
     communicator.
@@ -316,7 +337,7 @@ class Agreement:
 
     def __init__(self, gather: Callable[[int], Sequence[int]], gather_texts: Callable[[str], Sequence[str]]) -> None:
         self._gather, self._gather_texts = gather, gather_texts
-        self._plans: dict[str, _Agreed] = {}
+        self._plans: dict[_Call, _Agreed] = {}
         self._rounds = 0
 
     def plan(
@@ -332,69 +353,90 @@ class Agreement:
         out_shape: Sequence[int] | None = None,
         each_call: bool = True,
         error: Exception | None = None,
+        prepare: Callable[[Redistribution], object] | None = None,
     ) -> Redistribution:
         """The plan for this call, which all ranks make with a local array of their own and the same other arguments.
 
         shape: of the whole array; without it the ranks tell each other their local shapes. how: what else has to be
         the same on all ranks. out_shape: of the local array that takes the result. each_call=False: a call with shape=
         that came before is taken to be made by all, and costs nothing. error: what this rank cannot do; then all ranks
-        raise it.
+        raise it. prepare: is called with a new plan, on all ranks or none; what it raises on one, all ranks raise.
 
         Raises RankError where the ranks' calls differ, and what is wrong with the call; on all ranks.
         """
-        said = {
-            "pattern": pattern,
-            "mesh": str(mesh),
-            "dtype": dtype,
-            "shape": None if shape is None else list(map(int, shape)),
-            "lengths": {name: int(length) for name, length in (lengths or {}).items()},
-            "local": list(map(int, local_shape)),
-            "how": how,
-            "out": None if out_shape is None else list(map(int, out_shape)),
-        }
-        if error is not None:
-            said["error"] = [next((code for code, kind in CLASSES.items() if isinstance(error, kind)), ""), str(error)]
-        key = json.dumps(said, sort_keys=True)
-        known = self._plans.get(key)
+        call = _Call(
+            pattern,
+            str(mesh),
+            tuple(local_shape),
+            dtype,
+            None if shape is None else tuple(shape),
+            tuple((lengths or {}).items()),
+            how,
+            None if out_shape is None else tuple(out_shape),
+        )
+        known = self._plans.get(call) if error is None else None
         if known is not None and shape is not None and not each_call:
             return known.plan
         digests = self._gather(known.digest if known is not None else 0)
         if known is not None and all(digest == known.digest for digest in digests):
             return known.plan
-        return self._settled(key, [json.loads(text) for text in self._gather_texts(key)])
-
-    def _settled(self, key: str, calls: list[dict[str, Any]]) -> Redistribution:
-        """The plan for a call that is new to some rank. All ranks come here, with the same list."""
+        agreed = _settled([json.loads(text) for text in self._gather_texts(call.told(error))])
+        if prepare is not None:
+            self._prepare(prepare, agreed.plan)
         self._rounds += 1
         if self._rounds % _MOST_ROUNDS == 0:  # on all ranks in the same call
             self._plans.clear()
-        _check_alike(calls)
-        call = calls[0]
-        shapes = [other["local"] for other in calls]
-        mesh = Mesh(call["mesh"])
-        if mesh.ranks != len(calls):
-            raise UsageError(f'the mesh "{mesh}" has {mesh.ranks} ranks, and there are {len(calls)}: give one for these')
-        whole = call["shape"] if call["shape"] is not None else whole_shape(call["pattern"], mesh, shapes)
-        plan = Redistribution(call["pattern"], mesh, whole, **call["lengths"])
-        for rank, other in enumerate(calls):
-            plan.check_local(rank, other["local"])
-            if other["out"] is not None:
-                plan.check_out(rank, other["out"])
-        same = [call[part] for part in ("pattern", "dtype", "lengths", "how")]
-        text = json.dumps([*same, str(mesh), list(plan.in_shape)])
-        digest = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
-        self._plans[key] = _Agreed(digest or 1, plan)  # 0 says that a call is new
-        return plan
+        self._plans[call] = agreed
+        return agreed.plan
+
+    def _prepare(self, prepare: Callable[[Redistribution], object], plan: Redistribution) -> None:
+        fault = None
+        try:
+            prepare(plan)
+        except Error as error:
+            fault = _described(error)
+        _check_faults([json.loads(text) for text in self._gather_texts(json.dumps(fault))])
 
 
 _MOST_ROUNDS = 1024
 
 
-def _check_alike(calls: list[dict[str, Any]]) -> None:
-    for rank, call in enumerate(calls):
-        if "error" in call:
-            code, text = call["error"]
+def _settled(calls: list[dict[str, Any]]) -> _Agreed:
+    """For a call that is new to some rank. All ranks come here, with the same list."""
+    _check_faults([call.get("error") for call in calls])
+    _check_alike(calls)
+    call = calls[0]
+    shapes = [other["local"] for other in calls]
+    mesh = Mesh(call["mesh"])
+    if mesh.ranks != len(calls):
+        counts = f"has {mesh.ranks} ranks, and there are {len(calls)}"
+        raise UsageError(f'the mesh "{mesh}" {counts}: give one for these')
+    whole = call["shape"] if call["shape"] is not None else whole_shape(call["pattern"], mesh, shapes)
+    plan = Redistribution(call["pattern"], mesh, whole, **call["lengths"])
+    for rank, other in enumerate(calls):
+        plan.check_local(rank, other["local"])
+        if other["out"] is not None:
+            plan.check_out(rank, other["out"])
+    same = [call[part] for part in ("pattern", "dtype", "lengths", "how")]
+    text = json.dumps([*same, str(mesh), list(plan.in_shape)])
+    digest = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
+    return _Agreed(digest or 1, plan)  # 0 says that a call is new
+
+
+def _described(error: Exception) -> list[str]:
+    """Its kind and its text, for other ranks."""
+    return [next((code for code, kind in CLASSES.items() if isinstance(error, kind)), ""), str(error)]
+
+
+def _check_faults(faults: list[list[str] | None]) -> None:
+    """By rank."""
+    for rank, fault in enumerate(faults):
+        if fault is not None:
+            code, text = fault
             raise CLASSES.get(code, RankError)(f"rank {rank}: {text}")
+
+
+def _check_alike(calls: list[dict[str, Any]]) -> None:
     first = calls[0]
     for rank, call in enumerate(calls):
         if len(call["local"]) != len(first["local"]) or any(
@@ -411,4 +453,5 @@ def _told(call: dict[str, Any]) -> str:
     whole = "" if call["shape"] is None else f", which is a part of {call['shape']},"
     local = ",".join(map(str, call["local"]))
     how = f" ({call['how']})" if call["how"] else ""
-    return f'rearrange "{call["pattern"]}"{lengths} of {call["dtype"]}[{local}]{whole} over the mesh "{call["mesh"]}"{how}'
+    array = f"{call['dtype']}[{local}]{whole}"
+    return f'rearrange "{call["pattern"]}"{lengths} of {array} over the mesh "{call["mesh"]}"{how}'

@@ -100,6 +100,8 @@ nb::tuple load(const Redistribution& self, int element_bytes) {
 }  // namespace
 
 void bind_redistribution(nb::module_& module) {
+  // PyTorch keeps an operator's functions, and with them the plans that these keep, until after Python has ended.
+  nb::set_leak_warnings(false);
   const auto strides = [](const char* name) { return nb::arg(name).none() = nb::none(); };
   nb::class_<Redistribution>(module, "Redistribution",
                              "Who sends what to whom where a distributed array is rearranged.")

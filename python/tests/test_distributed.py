@@ -234,6 +234,19 @@ def test_what_one_rank_cannot_do_is_raised_by_all():
         assert isinstance(error, axisloom.DtypeError) and str(error) == "rank 1: no such dtype"
 
 
+def test_what_one_rank_cannot_prepare_is_raised_by_all():
+    def refuse(plan: Redistribution) -> None:
+        raise axisloom.UnsupportedError(f"no room for {plan.local_out_shape(1)}")
+
+    given = calls((3, 4), (3, 4), prepare=lambda plan: None)
+    given[1]["prepare"] = refuse
+    ranks = Threads(2)
+    for error in ranks.call(given):
+        assert isinstance(error, axisloom.UnsupportedError) and str(error) == "rank 1: no room for (6, 2)"
+    given[1]["prepare"] = given[0]["prepare"]
+    assert [plan.in_shape for plan in ranks.call(given)] == [(6, 4)] * 2
+
+
 def test_what_is_wrong_with_the_call_is_raised_by_all():
     for error in Threads(2).call(calls((3, 4), (3, 4), pattern="s@x h -> s s")):
         assert isinstance(error, axisloom.EinopsError)

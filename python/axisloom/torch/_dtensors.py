@@ -15,7 +15,7 @@ from axisloom._errors import EinopsError, UnsupportedError, UsageError
 from ._groups import Route, names_of, route_of
 from ._inverse import named
 from ._placements import Spelled, addends_of, placements_of, spelled_dims
-from ._redistribute import Lengths, Redistribute, plan_of
+from ._redistribute import Lengths, Redistribute, plan_of, row_major
 
 
 class _Step(NamedTuple):
@@ -63,15 +63,8 @@ def _done(x: DTensor, step: _Step, workspace: int, path: str) -> DTensor:
         step.placements,
         run_check=False,
         shape=torch.Size(step.shape),
-        stride=_row_major(step.shape),
+        stride=row_major(step.shape),
     )
-
-
-def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    strides = [1]
-    for extent in reversed(shape[1:]):
-        strides.append(strides[-1] * max(extent, 1))
-    return tuple(reversed(strides))[: len(shape)] if shape else ()
 
 
 def _normal(placements: Sequence[Placement], rank: int) -> tuple[Placement, ...]:
@@ -82,8 +75,10 @@ def _normal(placements: Sequence[Placement], rank: int) -> tuple[Placement, ...]
             if not -rank <= placement.dim < rank:
                 raise UsageError(f"{placement} is of an axis that a tensor of {rank} axes does not have")
             dim = placement.dim % rank
-            strided = isinstance(placement, _StridedShard)
-            placement = _StridedShard(dim, split_factor=placement.split_factor) if strided else Shard(dim)
+            if isinstance(placement, _StridedShard):
+                placement = _StridedShard(dim, split_factor=placement.split_factor)
+            else:
+                placement = Shard(dim)
         found.append(placement)
     return tuple(found)
 
@@ -106,10 +101,9 @@ def _redistribute_steps(
             raise UnsupportedError(f"{source} cannot become {target}: only Shard can")
     left, right = (spelled_dims(placements, axes, shape, "d") for placements in (sources, targets))
     if [one for one, other in zip(left, right) if not _go_together(one, other)]:
-        middle = tuple(
-            Replicate() if isinstance(placement, _StridedShard) else placement for placement in sources
-        )
-        return [step for pair in ((sources, middle), (middle, targets)) for step in _redistribute_steps(mesh, *pair, shape)]
+        middle = tuple(Replicate() if isinstance(placement, _StridedShard) else placement for placement in sources)
+        pairs_of = ((sources, middle), (middle, targets))
+        return [step for pair in pairs_of for step in _redistribute_steps(mesh, *pair, shape)]
     pairs = [_together(one, other) for one, other in zip(left, right)]
     before = Side(tuple(pair[0] for pair in pairs), addends_of(sources, names))
     after = Side(tuple(pair[1] for pair in pairs), addends_of(targets, names))
@@ -186,7 +180,7 @@ def _cut(
             dims.append(dim._replace(axes=tuple(cut)))
         else:
             raise UnsupportedError(
-                f'"{dim}" of the left side of "{pattern}" is cut as "{own}" with {spelled.extents}: write it as axes of '
-                f"these lengths, or call axisloom.torch.redistribute first"
+                f'"{dim}" of the left side of "{pattern}" is cut as "{own}" with {spelled.extents}: write it as axes '
+                f"of these lengths, or call axisloom.torch.redistribute first"
             )
     return left._replace(dims=tuple(dims))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import torch
 import torch.distributed as dist
@@ -30,7 +30,10 @@ def route_of(mesh: Any, group: Any = None) -> Route:
     if isinstance(mesh, DeviceMesh):
         if group is not None:
             raise UsageError("a DeviceMesh has groups of its own: leave group= out")
-        return _route_of_device_mesh(mesh, dist.group.WORLD)
+        routes = _ROUTES.setdefault(dist.group.WORLD, WeakKeyDictionary())
+        if mesh not in routes:
+            routes[mesh] = _route_of_device_mesh(mesh)
+        return routes[mesh]
     text = str(Mesh(mesh))
     group = dist.group.WORLD if group is None else group
     return Route(text, group.group_name, tuple(range(dist.get_world_size(group))))
@@ -41,9 +44,7 @@ def names_of(mesh: DeviceMesh) -> tuple[str, ...]:
     return mesh.mesh_dim_names or tuple(f"m{axis}" for axis in range(mesh.ndim))
 
 
-@functools.lru_cache(maxsize=64)
-def _route_of_device_mesh(mesh: DeviceMesh, world: Any) -> Route:
-    """Kept for this WORLD: after another init_process_group there are other groups."""
+def _route_of_device_mesh(mesh: DeviceMesh) -> Route:
     ranks = mesh.mesh.flatten().tolist()
     if dist.get_rank() not in ranks:
         raise UsageError(f"rank {dist.get_rank()} is not in {mesh}: call this on the ranks of the mesh alone")
@@ -51,31 +52,36 @@ def _route_of_device_mesh(mesh: DeviceMesh, world: Any) -> Route:
     members = dist.get_process_group_ranks(group)
     order = tuple(members.index(rank) for rank in ranks)
     for axis in range(mesh.ndim):
-        row = mesh.get_group(axis)
-        _GROUPS.setdefault(_key(dist.get_process_group_ranks(row), dist.get_backend(row)), row)
+        _keep_group(mesh.get_group(axis))
     text = " ".join(f"{name}={size}" for name, size in zip(names_of(mesh), mesh.shape))
     return Route(str(Mesh(text)), group.group_name, order)
 
 
-# Groups by their ranks. PyTorch keeps each until the end, so this does too.
-_GROUPS: dict[Any, Any] = {}
+# What is kept lasts as long as a group does, and keeps none: a group of gloo that outlives PyTorch's own list of groups
+# ends the process with an abort.
+_ROUTES: WeakKeyDictionary[Any, WeakKeyDictionary[DeviceMesh, Route]] = WeakKeyDictionary()  # of WORLD
+_GROUPS: WeakKeyDictionary[Any, dict[Any, str]] = WeakKeyDictionary()  # names of groups, by their ranks: of WORLD
+_AGREEMENTS: WeakKeyDictionary[Any, dict[Any, Agreement]] = WeakKeyDictionary()
 
 
-def _key(ranks: Sequence[int], backend: str) -> Any:
-    return dist.group.WORLD, tuple(sorted(ranks)), backend
+def _keep_group(group: Any) -> None:
+    ranks = tuple(sorted(dist.get_process_group_ranks(group)))
+    _GROUPS.setdefault(dist.group.WORLD, {}).setdefault((ranks, dist.get_backend(group)), group.group_name)
 
 
 def _group_of(ranks: Sequence[int], like: Any = None) -> Any:
     """The group of these ranks; a new one where there is none. Those ranks, and no others, call it together."""
     like = dist.group.WORLD if like is None else like
-    if sorted(ranks) == sorted(dist.get_process_group_ranks(like)):
+    ordered = sorted(ranks)
+    if ordered == sorted(dist.get_process_group_ranks(like)):
         return like
-    key = _key(ranks, dist.get_backend(like))
-    if key not in _GROUPS:
-        _GROUPS[key] = dist.new_group(
-            sorted(ranks), timeout_of(like), dist.get_backend_config(like), use_local_synchronization=True
-        )
-    return _GROUPS[key]
+    name = _GROUPS.get(dist.group.WORLD, {}).get((tuple(ordered), dist.get_backend(like)))
+    if name is not None:
+        return group_named(name)
+    config = dist.get_backend_config(like)
+    made = dist.new_group(ordered, timeout_of(like), config, use_local_synchronization=True)
+    _keep_group(made)
+    return made
 
 
 def timeout_of(group: Any) -> Any:
@@ -106,42 +112,53 @@ def rank_of(route: Route) -> int:
     return route.order.index(own)
 
 
-@contextlib.contextmanager
-def found_lost(what: str) -> Iterator[None]:
+class found_lost:  # noqa: N801  # it is used as a function; a generator would take longer
     """PyTorch says in a RuntimeError that a rank is gone, or that it waited too long."""
-    try:
-        yield
-    except RuntimeError as error:
-        raise LostRankError(
-            f"{what}: a rank is gone, or did not come in the group's timeout: {error}; see what the other ranks say, "
-            f"and start the job again"
-        ) from error
+
+    __slots__ = ("_what",)
+
+    def __init__(self, what: object) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, RuntimeError):
+            raise LostRankError(
+                f"{self._what}: a rank is gone, or did not come in the group's timeout: {error}; see what the other "
+                f"ranks say, and start the job again"
+            ) from error
 
 
 # Agreement ------------------------------------------------------------------------------------------------------------
 
 
 def agreement_of(route: Route, device: torch.device) -> Agreement:
-    return _agreement(group_named(route.group), route.order, device)
+    kept = _AGREEMENTS.setdefault(group_named(route.group), {})
+    key = route.order, device
+    if key not in kept:
+        kept[key] = _agreement(route, device)
+    return kept[key]
 
 
-@functools.lru_cache(maxsize=256)
-def _agreement(group: Any, order: tuple[int, ...], device: torch.device) -> Agreement:
-    if "cpu" in {kind.type for kind in group._device_types}:
+def _agreement(route: Route, device: torch.device) -> Agreement:
+    name, order = route.group, route.order
+    if "cpu" in {kind.type for kind in group_named(name)._device_types}:
         device = torch.device("cpu")
 
     def gather(number: int) -> list[int]:
-        own = torch.tensor([number], dtype=torch.int64, device=device)
-        found = torch.empty(len(order), dtype=torch.int64, device=device)
+        own = torch.tensor([number] * len(order), dtype=torch.int64, device=device)
+        found = torch.empty_like(own)
         with found_lost("asking whether all ranks make the same call"):
-            dist.all_gather_into_tensor(found, own, group=group)
+            dist.all_to_all_single(found, own, group=group_named(name))  # all at once; gloo's gather goes round a ring
         numbers = found.tolist()
         return [numbers[place] for place in order]
 
     def gather_texts(text: str) -> list[str]:
         found: list[Any] = [None] * len(order)
         with found_lost("telling all ranks of a call"):
-            dist.all_gather_object(found, text, group=group)
+            dist.all_gather_object(found, text, group=group_named(name))
         return [found[place] for place in order]
 
     return Agreement(gather, gather_texts)

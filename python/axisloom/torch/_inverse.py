@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from axisloom._cuts import Axis, Dim, Side, parse_sides
@@ -22,7 +22,7 @@ class Inverse(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def inverse_of(
-    pattern: str, mesh: Mesh, shape: tuple[int, ...], lengths: tuple[tuple[str, int], ...], copies_add: bool
+    pattern: str, mesh: str, shape: tuple[int, ...], lengths: tuple[tuple[str, int], ...], copies_add: bool
 ) -> Inverse:
     """What was repeated is summed: a new axis, and with copies_add copies on several ranks. Each addend has the
     gradient of the sum."""
@@ -31,7 +31,7 @@ def inverse_of(
     repeated = [axis.name for dim in right.dims for axis in dim.axes if axis.name not in given]
     cut = {name for dim in right.dims for name in dim.over}
     # Ranks that hold addends of the output take part each by itself, and have the gradient of the sum.
-    copied = [name for name in mesh.axes if name not in cut and name not in right.addends]
+    copied = [name for name in Mesh(mesh).axes if name not in cut and name not in right.addends]
     source = Side(right.dims, tuple(copied) if copies_add else ())
     target = Side((*left.dims, *(Dim((Axis(name),)) for name in repeated)))
     return Inverse(f"{source} -> {target}", tuple(extents.items()), len(repeated))
@@ -62,13 +62,17 @@ def named(pattern: str, shape: Sequence[int], lengths: Mapping[str, int]) -> tup
 
     fixed: dict[str, int] = dict(lengths)
     sides = [Side(tuple(one for dim in side.dims for one in spelled(dim)), side.addends) for side in (left, right)]
-    plain = [Side(tuple(Dim(tuple(Axis(axis.name) for axis in dim.axes), dim.composed) for dim in side.dims)) for side in sides]
+    plain = [Side(tuple(map(_uncut, side.dims))) for side in sides]
     bound = bind(f"{plain[0]} -> {plain[1]}", [shape], fixed)
     order = dict.fromkeys(axis.name for side in plain for dim in side.dims for axis in dim.axes)
     return sides[0], sides[1], dict(zip(order, bound.extents))
 
 
-def _stems():
+def _uncut(dim: Dim) -> Dim:
+    return Dim(tuple(Axis(axis.name) for axis in dim.axes), dim.composed)
+
+
+def _stems() -> Iterator[str]:
     """Beginnings of names, of which a pattern uses none."""
     stem = "z"
     while True:

@@ -1,4 +1,4 @@
-"""Messages between the ranks of a process group, cut into rounds where they are long: who packs and unpacks what when."""
+"""Messages between the ranks of a process group, in rounds where they are long: who packs and unpacks what when."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def schedule(
     out_strides: tuple[int, ...],
     most_elements: int,
 ) -> Schedule:
-    """order: by rank of the mesh, the rank of the group. most_elements: of a buffer; there are two in flight each way."""
+    """order: by rank of the mesh, the rank of the group. most_elements: of a buffer, of which two are in flight."""
     kept = plan.kept(rank, in_strides, out_strides)
     sent, received, *messages = plan.largest_load(1)
     if not any(messages):  # on all ranks

@@ -1,8 +1,8 @@
 """Placements of a DTensor as cuts of a pattern, and cuts as placements.
 
-Both are read as digits: an axis that is cut n times is n digits for the mesh, slowest first, and one for what is local.
-A placement is Shard where its digit is the slowest of those that are still to be dealt out, mesh axis by mesh axis; else
-it is strided, by the product of those that are slower.
+Both are read as digits: an axis that is cut n times is n digits for the mesh, slowest first, and one for what is
+local. A placement is Shard where its digit is the slowest of those that are still to be dealt out, mesh axis by mesh
+axis; else it is strided, by the product of those that are slower.
 """
 
 from __future__ import annotations

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
+from torch.autograd import forward_ad
 
 from axisloom._cuts import Cut, Dim, Side, parse_sides
 from axisloom._errors import UnsupportedError
-from axisloom.distributed import Mesh, Redistribution
+from axisloom.distributed import Redistribution
 
 from . import _symmetric
 from ._calls import LIBRARY
@@ -34,9 +35,9 @@ WORKSPACE = 256 << 20  # bytes of messages in flight, each way
 class Redistribute(NamedTuple):
     """The arguments of the operator but the tensor.
 
-    shape: the whole input's. path: "direct", "staged", or "" where cards that reach each other take the direct one. agreed: whether the ranks know already that all make this call. copies_add: whether
-    gradients of copies of the output are addends, as where each rank goes on by itself; else they are copies, too, as
-    those of a DTensor.
+    shape: the whole input's. path: "direct", "staged", or "", where cards that reach each other take the direct one.
+    agreed: whether the ranks know already that all make this call. copies_add: whether gradients of copies of the
+    output are addends, as where each rank goes on by itself; else they are copies, too, as those of a DTensor.
     """
 
     pattern: str
@@ -59,7 +60,21 @@ class Redistribute(NamedTuple):
         """What all ranks have to do alike."""
         return ", ".join([f"workspace {self.workspace}", *([f"path {self.path}"] if self.path else [])])
 
+    def prepare(self, x: torch.Tensor) -> Callable[[Redistribution], None]:
+        """Lists this rank's copies, which not every plan allows; others are not to wait then."""
+
+        def listed(agreed: Redistribution) -> None:
+            plan = plan_of(self.pattern, self.mesh, agreed.in_shape, self.lengths)
+            rank = rank_of(self.route)
+            plan.packs(rank, x.stride())
+            plan.unpacks(rank, row_major(plan.local_out_shape(rank)))
+            plan.largest_load(1)
+
+        return listed
+
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        if _needs_no_operator(x):
+            return _run(x, self)
         names, lengths = [name for name, _ in self.lengths], [length for _, length in self.lengths]
         return OPERATOR(
             x, self.pattern, self.mesh, list(self.shape), names, lengths, self.group,
@@ -87,19 +102,42 @@ def plan_of(pattern: str, mesh: str, shape: tuple[int, ...], lengths: Lengths) -
     return Redistribution(pattern, mesh, shape, **dict(lengths))
 
 
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """Strides as PyTorch has them, where an axis of length 0 counts as one of 1."""
+    strides = [1]
+    for extent in reversed(shape[1:]):
+        strides.append(strides[-1] * max(extent, 1))
+    return tuple(reversed(strides))[: len(shape)]
+
+
 # What a rank does ----------------------------------------------------------------------------------------------------
 
 
+def _needs_no_operator(x: torch.Tensor) -> bool:
+    """Whether nothing is recorded or traced: the dispatcher would only cost time."""
+    if torch.compiler.is_compiling() or type(x) not in (torch.Tensor, torch.nn.Parameter):
+        return False
+    if x.requires_grad and torch.is_grad_enabled() or forward_ad._current_level >= 0:
+        return False
+    if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack():
+        return False
+    return not torch._C._are_functorch_transforms_active() and x.device.type in ("cpu", "cuda")
+
+
 def _here(x: torch.Tensor, *arguments: Any) -> torch.Tensor:
-    call = _call_of(*arguments)
+    return _run(x, _call_of(*arguments))
+
+
+def _run(x: torch.Tensor, call: Redistribute) -> torch.Tensor:
     if not call.agreed:
         # Where the host would wait for a card, the ranks agree on a call only once.
         each = x.device.type == "cpu"
         agreement = agreement_of(call.route, x.device)
         dtype = dtype_name(x)
         agreement.plan(
-            call.pattern, call.mesh, x.shape, dtype, call.shape, dict(call.lengths), how=call.how, each_call=each
-        )
+            call.pattern, call.mesh, x.shape, dtype, call.shape, dict(call.lengths), how=call.how, each_call=each,
+            prepare=call.prepare(x),
+        )  # fmt: skip
     return moved(x, call)
 
 
@@ -125,7 +163,7 @@ def _sent(x: torch.Tensor, plan: Redistribution, call: Redistribute, out: torch.
         result = out
     target = bits(result)
     group = group_named(call.group)
-    direct = _is_direct(call.path, group, x.device, str(plan))
+    direct = _is_direct(call.path, group, x.device, plan)
     if direct and out is not None and _symmetric.is_symmetric(out) and _is_even(plan):
         _symmetric.written(source, target, plan, rank, call.order, group)
         return result
@@ -134,14 +172,14 @@ def _sent(x: torch.Tensor, plan: Redistribution, call: Redistribute, out: torch.
     if direct:
         _symmetric.pushed(steps, source, target, plan, rank, call.order, group)
     else:
-        _run_rounds(steps, source, target, _Exchange(group, str(plan)))
+        _run_rounds(steps, source, target, _Exchange(group, plan))
     return result
 
 
-def _is_direct(path: str, group: Any, device: torch.device, what: str) -> bool:
+def _is_direct(path: str, group: Any, device: torch.device, plan: Redistribution) -> bool:
     if path == "staged" or not _symmetric.reaches(group, device):
         if path == "direct":
-            raise UnsupportedError(f"{what}: the ranks do not reach each other's memory: leave path= out")
+            raise UnsupportedError(f"{plan}: the ranks do not reach each other's memory: leave path= out")
         return False
     return True
 
@@ -152,7 +190,7 @@ def _is_even(plan: Redistribution) -> bool:
 
 
 def _run_rounds(steps: Schedule, source: torch.Tensor, target: torch.Tensor, exchange: _Exchange) -> None:
-    """By way of messages. A round is packed while the one before it is under way, and unpacked while the next one is."""
+    """By messages. A round is packed while the one before it is under way, and unpacked while the next one is."""
     under_way: Callable[[], None] | None = None
     for place, one in enumerate(steps.rounds):
         sent = source.new_empty(sum(one.sent))
@@ -171,21 +209,25 @@ def _run_rounds(steps: Schedule, source: torch.Tensor, target: torch.Tensor, exc
 
 class _Exchange(NamedTuple):
     group: Any
-    what: str  # for messages
+    plan: Redistribution  # for errors
 
     def start(self, one: Round, sent: torch.Tensor, target: torch.Tensor) -> Callable[[], None]:
-        """Sends as bytes: backends differ in the integers that they send. The result waits and unpacks."""
+        """Sends as bytes: backends differ in the integers that they send. The result waits and unpacks. PyTorch keeps both
+        buffers until then."""
         received, width = sent.new_empty(sum(one.received)), sent.itemsize
-        sizes = [[count * width for count in counts] for counts in (one.received, one.sent)]
-        with found_lost(self.what):
-            work = dist.all_to_all_single(
-                received.view(torch.uint8), sent.view(torch.uint8), *sizes, group=self.group, async_op=True
+        with found_lost(self.plan):
+            work: Any = dist.all_to_all_single(
+                received.view(torch.uint8),
+                sent.view(torch.uint8),
+                [count * width for count in one.received],
+                [count * width for count in one.sent],
+                self.group,
+                async_op=True,
             )
 
         def arrive() -> None:
-            with found_lost(self.what):
+            with found_lost(self.plan):
                 work.wait()
-            sent.untyped_storage()  # which is read until here
             run(one.unpacks, received, target)
 
         return arrive
@@ -201,7 +243,7 @@ def _summed(x: torch.Tensor, plan: Redistribution, call: Redistribute, out: torc
     if scattered is not None:
         return _in(out, _reduce_scattered(x, call, *scattered))
     for axis in plan.summed:
-        x = _all_reduced(x, group_along(call.route, axis), str(plan))
+        x = _all_reduced(x, group_along(call.route, axis), plan)
     left, right = parse_sides(call.pattern)
     staying = Side(left.dims, tuple(name for name in left.addends if name in right.addends))
     pattern = f"{staying} -> {right}"
@@ -232,10 +274,10 @@ def _as_before(added: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     return added.to(bits(like).dtype).view(like.dtype)
 
 
-def _all_reduced(x: torch.Tensor, group: Any, what: str) -> torch.Tensor:
+def _all_reduced(x: torch.Tensor, group: Any, plan: Redistribution) -> torch.Tensor:
     own = _added_as(x)
     added = own.clone(memory_format=torch.contiguous_format)
-    with found_lost(what):
+    with found_lost(plan):
         dist.all_reduce(added, group=group)
     return _as_before(added, x)
 
@@ -308,7 +350,7 @@ def _setup(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
 
 def _backward(ctx: Any, gradient: torch.Tensor) -> tuple[Any, ...]:
     call = ctx.call
-    inverse = inverse_of(call.pattern, Mesh(call.mesh), call.shape, call.lengths, call.copies_add)
+    inverse = inverse_of(call.pattern, call.mesh, call.shape, call.lengths, call.copies_add)
     whole = plan_of(call.pattern, call.mesh, call.shape, call.lengths).out_shape
     again = call._replace(pattern=inverse.pattern, shape=whole, lengths=inverse.lengths, agreed=False)
     found = again(gradient)

@@ -14,6 +14,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import torch
 import torch.distributed as dist
@@ -33,25 +34,45 @@ def reaches(group: Any, device: torch.device) -> bool:
 
 
 class Reach:
-    """Two halves of a buffer on every rank. What is written into the one is read while the other is written."""
+    """Two halves of a buffer on every rank. What is written into the one is read while the other is written: who writes
+    into a half again has met all others since they read it, when they had written into the other."""
 
     def __init__(self, group: Any, device: torch.device) -> None:
-        self.group, self.device = group, device
-        self.rank, self.ranks = dist.get_rank(group), dist.get_world_size(group)
+        self.group, self.device = group.group_name, device  # its name: what is kept keeps no group
+        self.rank = dist.get_rank(group)
         timeout = timeout_of(group)
         self.timeout_ms = 600_000 if timeout is None else int(timeout.total_seconds() * 1000)
         self.bytes = 0  # of a half
         self.turn = 0
+        self.stream: torch.cuda.Stream | None = None  # of the last call, and where it ended
+        self.end = torch.cuda.Event()
         self.grow(1 << 20)
 
     def grow(self, size: int) -> None:
         """All ranks ask for the same size."""
         if size <= self.bytes:
             return
+        torch.cuda.synchronize(self.device)  # calls that are under way use the old one
         self.bytes = -(-size // (1 << 20)) << 20
         self.buffer = _symmetric().empty(2 * self.bytes, dtype=torch.uint8, device=self.device)
         with _without_multicast():
             self.handle = _symmetric().rendezvous(self.buffer, self.group)
+
+    @contextlib.contextmanager
+    def in_turn(self) -> Iterator[None]:
+        """Calls on several streams come one after the other. A graph that is captured runs who knows when and how often,
+        always with the same halves: all meet before it and behind it."""
+        if torch.cuda.is_current_stream_capturing():
+            self.meet()
+            yield
+            self.meet()
+            return
+        stream = torch.cuda.current_stream(self.device)
+        if self.stream is not None and self.stream != stream:
+            stream.wait_event(self.end)
+        yield
+        self.end.record(stream)
+        self.stream = stream
 
     def half_of(self, other: int, dtype: torch.dtype) -> torch.Tensor:
         """The half of a rank's buffer whose turn it is."""
@@ -83,8 +104,18 @@ def _without_multicast() -> Iterator[None]:
             os.environ[_NO_MULTICAST] = before
 
 
-@functools.lru_cache(maxsize=64)
+_REACHES: WeakKeyDictionary[Any, dict[torch.device, Reach | None]] = WeakKeyDictionary()  # by group
+
+
 def _reach(group: Any, device: torch.device) -> Reach | None:
+    """None where cards do not reach each other."""
+    kept = _REACHES.setdefault(group, {})
+    if device not in kept:
+        kept[device] = _found_reach(group, device)
+    return kept[device]
+
+
+def _found_reach(group: Any, device: torch.device) -> Reach | None:
     """Asks first who is where: where ranks are on several hosts, nobody tries to map memory and waits for others."""
     hosts: list[Any] = [None] * dist.get_world_size(group)
     with found_lost("asking which host each rank is on"):
@@ -192,11 +223,12 @@ def pushed(
         raise UnsupportedError(f"{plan}: the ranks' cards do not reach each other's memory: leave the path out")
     reach.grow(steps.largest * source.itemsize)
     goes = pushes(plan, rank, order, source.stride(), len(steps.rounds))
-    for place, (one, pushed_now) in enumerate(zip(steps.rounds, goes)):
-        for push in pushed_now:
-            run(push.copies, source, reach.half_of(push.to, source.dtype))
-        if place == 0:
-            run(steps.kept, source, target)
-        reach.meet()
-        run(one.unpacks, reach.half_of(reach.rank, source.dtype), target)
-        reach.turn = 1 - reach.turn
+    with reach.in_turn():
+        for place, (one, pushed_now) in enumerate(zip(steps.rounds, goes)):
+            for push in pushed_now:
+                run(push.copies, source, reach.half_of(push.to, source.dtype))
+            if place == 0:
+                run(steps.kept, source, target)
+            reach.meet()
+            run(one.unpacks, reach.half_of(reach.rank, source.dtype), target)
+            reach.turn = 1 - reach.turn

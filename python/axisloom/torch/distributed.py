@@ -31,7 +31,7 @@ def rearrange(
     out: torch.Tensor | None = None,
     workspace: int = WORKSPACE,
     path: str = "",
-    **lengths: SupportsIndex,
+    **lengths: int,
 ) -> torch.Tensor:
     """Rearranges an array of which each rank has a part: "b s@x h d -> b s h@x d" cuts h where s was cut.
 
@@ -111,21 +111,24 @@ class _Call(NamedTuple):
 
     def agreed(self, x: torch.Tensor, out: torch.Tensor | None = None) -> Redistribute:
         """All ranks tell their shapes, and check each other's."""
-        how, error = self.of((), True).how, None
+        call, error = self.of((), True), None
+        how = call.how
         if out is not None:
             how += ", into symmetric memory" if is_symmetric(out) else ", into out="
             error = _fault_of(out, x)
         plan = agreement_of(self.route, x.device).plan(
             self.pattern, self.route.mesh, x.shape, dtype_name(x), self.shape, dict(self.lengths), how=how,
             out_shape=None if out is None else out.shape, each_call=x.device.type == "cpu", error=error,
+            prepare=call.prepare(x),
         )  # fmt: skip
         return self.of(plan.in_shape, True)
 
     def into(self, out: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         if _traced(x):
             raise UsageError("out= is not for torch.compile: leave it out")
+        call = self.agreed(x, out)
         with torch.no_grad():
-            return moved(x.detach(), self.agreed(x, out), out)
+            return moved(x, call, out)
 
 
 def _fault_of(out: torch.Tensor, x: torch.Tensor) -> Exception | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import multiprocessing
+import pickle
 import sys
 import tempfile
 import time
@@ -16,6 +17,9 @@ sys.path.append(str(Path(__file__).parent.parent))  # where parts.py is; process
 
 TIMEOUT = 20  # seconds: of the group
 PATIENCE = 120  # seconds that a piece of work may take
+
+
+DEAD = "dead"
 
 
 class Ranks:
@@ -38,12 +42,14 @@ class Ranks:
         """What work(rank, *arguments) returns on each rank. Raises what it raises."""
         found = self.outcomes(work, *arguments)
         for rank, outcome in enumerate(found):
-            if isinstance(outcome, Exception):
+            if outcome is DEAD:
+                raise AssertionError(f"rank {rank} has ended, with status {self.processes[rank].exitcode}")
+            if isinstance(outcome, BaseException):
                 raise AssertionError(f"rank {rank}: {outcome}") from outcome
         return found
 
     def outcomes(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """What each rank returns or raises; None of one that died."""
+        """What each rank returns or raises; DEAD where it has ended."""
         for pipe in self.pipes:
             pipe.send((work, arguments))
         return [self._outcome(pipe, process) for pipe, process in zip(self.pipes, self.processes)]
@@ -52,14 +58,22 @@ class Ranks:
         end = time.monotonic() + PATIENCE
         while not pipe.poll(0.1):
             if not process.is_alive() and not pipe.poll():
-                return None
+                return DEAD
             if time.monotonic() > end:
                 self.stop()
                 raise AssertionError(f"a rank has not answered within {PATIENCE} s")
         try:
             return pipe.recv()
         except EOFError:
-            return None
+            return DEAD
+
+    def end(self) -> list[int | None]:
+        """Lets the processes end by themselves; how they did."""
+        for pipe in self.pipes:
+            pipe.close()
+        for process in self.processes:
+            process.join(PATIENCE)
+        return [process.exitcode for process in self.processes]
 
     def stop(self) -> None:
         for process in self.processes:
@@ -83,6 +97,16 @@ def _serve(pipe: Any, rank: int, count: int, store: str) -> None:
             return
         try:
             pipe.send(work(rank, *arguments))
-        except Exception as error:  # noqa: BLE001
-            error.add_note(traceback.format_exc())
-            pipe.send(error)
+        except BaseException as error:  # noqa: BLE001  # pytest's own are no Exception
+            pipe.send(_sendable(error))
+
+
+def _sendable(error: BaseException) -> BaseException:
+    """With its traceback; as text where it cannot be sent."""
+    text = traceback.format_exc()
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # noqa: BLE001
+        return AssertionError(text)
+    error.add_note(text)
+    return error

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import random
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import TIMEOUT, Ranks
+from ranks import DEAD, PATIENCE, TIMEOUT, Ranks
 
 import axisloom
 import axisloom.torch as ours
@@ -107,23 +112,33 @@ def test_sums_of_what_cannot_be_added(two: Ranks) -> None:
 
 
 def counts_collectives(rank: int) -> list[str]:
-    called = []
+    """Of what is summed; that all make the same call is asked by all_to_all_single."""
+    called: list[str] = []
+    whole = torch.arange(24.0).reshape(4, 6)
     names = ("all_reduce", "reduce_scatter_tensor", "all_to_all_single")
-    originals = {name: getattr(dist, name) for name in names}
-    for name in names:
-        setattr(dist, name, lambda *given, name=name, **more: (called.append(name), originals[name](*given, **more))[1])
-    x = torch.arange(24.0).reshape(4, 6) * (rank + 1)
-    out = ours.rearrange(x, "a b +x -> b@x a", mesh="x=2")
-    assert torch.equal(out, 3 * torch.arange(24.0).reshape(4, 6).t()[3 * rank : 3 * rank + 3])
-    called.append("|")
-    assert torch.equal(ours.rearrange(x, "a b +x -> b a", mesh="x=2"), 3 * torch.arange(24.0).reshape(4, 6).t())
-    for name in names:
-        setattr(dist, name, originals[name])
+    with pytest.MonkeyPatch.context() as patched:
+        for name in names:
+            patched.setattr(dist, name, noted(called, name))
+        out = ours.rearrange(whole * (rank + 1), "a b +x -> b@x a", mesh="x=2")
+        assert torch.equal(out, 3 * whole.t()[3 * rank : 3 * rank + 3])
+        out = ours.rearrange(whole * (rank + 1), "a b +x -> b a", mesh="x=2")
+        assert torch.equal(out, 3 * whole.t())
     return called
 
 
+def noted(called: list[str], name: str) -> Any:
+    original = getattr(dist, name)
+
+    def function(*given: Any, **more: Any) -> Any:
+        called.append(name)
+        return original(*given, **more)
+
+    return function
+
+
 def test_sums_are_the_engines(two: Ranks) -> None:
-    assert two.run(counts_collectives) == [["reduce_scatter_tensor", "|", "all_reduce"]] * 2
+    asked = "all_to_all_single"
+    assert two.run(counts_collectives) == [[asked, "reduce_scatter_tensor", asked, "all_reduce"]] * 2
 
 
 def within_a_group(rank: int, count: int) -> None:
@@ -242,9 +257,12 @@ class Handle(NamedTuple):
 
 
 class Card(_symmetric.Reach):
-    def __init__(self, rank: int, ranks: int, memory: Memory) -> None:
-        self.rank, self.ranks, self.memory = rank, ranks, memory
+    def __init__(self, rank: int, memory: Memory) -> None:
+        self.rank, self.memory = rank, memory
         self.bytes, self.turn, self.timeout_ms = 0, 0, 1
+
+    def in_turn(self) -> Any:
+        return contextlib.nullcontext()
 
     def grow(self, size: int) -> None:
         if size > self.bytes:
@@ -256,10 +274,11 @@ class Card(_symmetric.Reach):
 def direct(case: parts.Case, whole: torch.Tensor, most: int, monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
     """All ranks' outputs by way of buffers, twice; then straight into the outputs, where these have one shape."""
     memory, order = Memory(case.ranks), tuple(reversed(range(case.ranks)))
-    cards = [Card(rank, case.ranks, memory) for rank in range(case.ranks)]
+    cards = [Card(rank, memory) for rank in range(case.ranks)]
     own = threading.local()
     monkeypatch.setattr(_symmetric, "_reach", lambda group, device: own.card)
-    monkeypatch.setattr(_symmetric, "_symmetric", lambda: SimpleNamespace(rendezvous=lambda out, _: own.rendezvous(out)))
+    symmetric = SimpleNamespace(rendezvous=lambda out, group: own.rendezvous(out))
+    monkeypatch.setattr(_symmetric, "_symmetric", lambda: symmetric)
     plan = _redistribute.plan_of(case.pattern, case.mesh, case.shape, tuple(case.lengths.items()))
     outputs: list[Any] = [None] * case.ranks
 
@@ -388,6 +407,50 @@ def test_the_operator_keeps_pytorchs_rules(two: Ranks) -> None:
     two.run(is_checked_by_torch)
 
 
+def starts_again(rank: int, folder: str) -> None:
+    """In a process of its own: what was kept of the group before is not used, and ends nothing."""
+    x = torch.arange(6.0).reshape(2, 3) + rank
+    for time_ in range(2):
+        dist.destroy_process_group()
+        dist.init_process_group("gloo", init_method=f"file://{folder}/store{time_}", rank=rank, world_size=2)
+        mesh = dist.init_device_mesh("cpu", (2,), mesh_dim_names=("x",))
+        assert ours.rearrange(x, "s@x h -> h s", mesh=mesh).shape == (3, 4)
+        assert torch.equal(ours.rearrange(x, "s h +x -> s h", mesh="y=1 x=2"), 2 * torch.arange(6.0).reshape(2, 3) + 1)
+
+
+def test_groups_that_are_made_anew(tmp_path: Path) -> None:
+    ranks = Ranks(2)
+    try:
+        ranks.run(starts_again, str(tmp_path))
+        assert ranks.end() == [0, 0]
+    finally:
+        ranks.stop()
+
+
+def run_by_torchrun(program: Path, *arguments: str) -> str:
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", str(program), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    assert "nanobind" not in done.stderr
+    return done.stdout
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_program_of_the_documents(tmp_path: Path) -> None:
+    page = (ROOT / "docs/python-torch-distributed.md").read_text(encoding="utf-8")
+    program = tmp_path / "exchange.py"
+    program.write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
+    assert run_by_torchrun(program).count("[2, 2048, 4, 64]") == 2
+
+
+def test_the_script_for_cards_without_one(tmp_path: Path) -> None:
+    figures = tmp_path / "figures.json"
+    said = run_by_torchrun(ROOT / "tools/try_distributed_on_cards.py", "--cpu", "--json", str(figures))
+    assert "12 patterns: all right" in said and json.loads(figures.read_text())["wrong"] == []
+
+
 # Faults ---------------------------------------------------------------------------------------------------------------
 
 
@@ -424,6 +487,17 @@ def calls_wrongly(rank: int) -> None:
         ours.rearrange(x, "s@x h g -> s h@x", mesh="x=2", shape=(4, 4))
 
 
+def deals_too_many_blocks(rank: int) -> None:
+    pattern, shape = "s@x:1000003 -> s@x:999983", (10**12,)
+    own = axisloom.distributed.Redistribution(pattern, "x=2", shape).local_in_shape(rank)
+    with pytest.raises(axisloom.UnsupportedError, match="cuts make more than 65536 parts"):
+        ours.rearrange(torch.zeros(1).expand(own), pattern, mesh="x=2", shape=shape)
+
+
+def test_plans_of_too_many_parts(two: Ranks) -> None:
+    two.run(deals_too_many_blocks)
+
+
 def test_what_is_wrong_with_a_call(two: Ranks) -> None:
     two.run(calls_wrongly)
 
@@ -450,7 +524,7 @@ def test_a_rank_that_dies_ends_the_others(during: str) -> None:
     try:
         begun = time.monotonic()
         outcomes = ranks.outcomes(loses_a_rank, during)
-        assert outcomes[2] is None
+        assert outcomes[2] is DEAD
         for rank in (0, 1, 3):
             assert isinstance(outcomes[rank], LostRankError), outcomes[rank]
         assert time.monotonic() - begun < 2 * TIMEOUT + 20

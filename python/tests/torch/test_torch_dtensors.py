@@ -131,7 +131,8 @@ def refuses_placements(rank: int) -> None:
     largest = DTensor.from_local(numbers((2, 2)), mesh, [Partial("max"), Replicate()])
     with pytest.raises(axisloom.UnsupportedError, match="no sum over ranks"):
         ours.redistribute(largest, [Replicate(), Replicate()])
-    within = distribute_tensor(numbers((7, 5)), mesh, [_StridedShard(0, split_factor=3), Replicate()], src_data_rank=None)
+    strided = [_StridedShard(0, split_factor=3), Replicate()]
+    within = distribute_tensor(numbers((7, 5)), mesh, strided, src_data_rank=None)
     with pytest.raises(axisloom.UnsupportedError, match="parts that a pattern cannot say"):
         ours.redistribute(within, [Replicate(), Replicate()])
     assert ours.redistribute(x, [Shard(-2), Replicate()]) is x
