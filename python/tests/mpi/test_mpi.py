@@ -288,7 +288,7 @@ def elements_of(copies):
 
 
 def test_addends_of_an_element_come_together():
-    """Ranks along a summed axis send the same elements in the same order, though copies take turns. Rounds rely on it."""
+    """Ranks along a summed axis send the same elements in the same order, though copies take turns.."""
     draw, turns = random.Random(1), 0
     cuts = ["", "@y", "@z", "@y:1", "@z:2", "@(y z)", "@(z y):1", "@z@y"]
     for _ in range(600):
