@@ -64,7 +64,7 @@ class Engine:
             start_new_session=True,
         )
 
-    def ended(self, job: subprocess.Popen[str], timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    def ended(self, job: subprocess.Popen[str], timeout: float = 120) -> subprocess.CompletedProcess[str]:
         try:
             out, errors = job.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
