@@ -201,7 +201,7 @@ class Redistribution:
     packs and unpacks tell of each other rank its number, the length of the message to it or from it, and the copies between
     the local array and a buffer that has all messages one after the other. direct has the copies into the receivers' local
     arrays, row-major ones, the rank itself included. kept is what a rank has itself. Strides are the local array's, in elements;
-    without them it is row-major.
+    without them it is row-major. Offsets count from its lowest element, the first one unless strides are negative.
     """
 
     def __init__(self, pattern: str, mesh: str, shape: Sequence[int], lengths: Mapping[str, int]) -> None: ...

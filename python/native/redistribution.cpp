@@ -3,6 +3,7 @@
 #include <axisloom/distributed.hpp>
 #include <axisloom/error.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,10 +30,14 @@ void construct(Redistribution* self, const char* pattern, const char* mesh, nb::
   new (self) Redistribution(pattern, Mesh(mesh), dims_of(shape), named);
 }
 
-/// How a local array lies, in elements. A copy is the same for every dtype, so that of bytes stands for all.
+/// How a local array lies, in elements from its lowest one on. A copy is the same for every dtype, so that of bytes
+/// stands for all.
 View view_of(const Dims& shape, nb::handle strides) {
   View view = View::contiguous(Dtype::u8, shape);
-  if (!strides.is_none()) view.strides = dims_of(strides);
+  if (strides.is_none()) return view;
+  view.strides = dims_of(strides);
+  for (int axis = 0; axis < std::min(shape.size(), view.strides.size()); ++axis)
+    if (shape[axis] > 0) view.offset -= std::min<std::int64_t>(view.strides[axis], 0) * (shape[axis] - 1);
   return view;
 }
 
@@ -95,6 +100,8 @@ nb::tuple load(const Redistribution& self, int element_bytes) {
 }  // namespace
 
 void bind_redistribution(nb::module_& module) {
+  // PyTorch keeps an operator's functions, and with them the plans that these keep, until after Python has ended.
+  nb::set_leak_warnings(false);
   const auto strides = [](const char* name) { return nb::arg(name).none() = nb::none(); };
   nb::class_<Redistribution>(module, "Redistribution",
                              "Who sends what to whom where a distributed array is rearranged.")

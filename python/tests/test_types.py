@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 import axisloom
 from axisloom import Array, einsum, pack, rearrange, reduce, repeat, unpack
+from axisloom.distributed import Mesh, Redistribution
 
 def work(x: NDArray[np.float32], lengths: dict[str, int]) -> NDArray[np.float32]:
     y: NDArray[np.float32] = rearrange(x, "(a b) w -> w a b", a=np.int64(2))
@@ -27,7 +28,8 @@ def work(x: NDArray[np.float32], lengths: dict[str, int]) -> NDArray[np.float32]
     packed, shapes = pack([x, x], "a *")
     pieces: list[NDArray[np.float32]] = unpack(packed, shapes, "a *")
     own: Array = rearrange(Array(x), "a b -> b a").reshape((3, 2)).to("host")
-    print(own.ndim, own.size, own.dtype, own.strides, own[0, ::2].numpy(), len(own), memoryview(own))
+    sizes: list[int] = [message.elements for message in Redistribution("s@x h -> s h@x", Mesh("x=2"), (4, 6)).packs(0)]
+    print(sizes, own.ndim, own.size, own.dtype, own.strides, own[0, ::2].numpy(), len(own), memoryview(own))
     rows: list[Array] = [row.astype("f16") for row in own]
     own[..., None][0] = float(rows[0][0]) + int(own[0, 0]) + own[0, 0].item()
     made: axisloom.Plan = axisloom.plan("rearrange", x, "(a b) w -> w a b", a=np.int64(2))
@@ -62,8 +64,8 @@ def test_what_is_wrong_is_found(tmp_path):
 
 def test_the_stub_has_what_the_module_has():
     tree = ast.parse(Path(axisloom.__file__).with_name("_native.pyi").read_text(encoding="utf-8"))
-    (array,) = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    for body, module in ((tree.body, _native), (array.body, _native.Array)):
+    classes = [(node.body, getattr(_native, node.name)) for node in tree.body if isinstance(node, ast.ClassDef)]
+    for body, module in ((tree.body, _native), *classes):
         stub = {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
         there = {name for name in dir(module) if not name.startswith("_")}
         assert there <= stub, there - stub

@@ -1,7 +1,9 @@
-"""PyTorch: the registered operator, which autograd, torch.func and torch.compile go by, and layers.
+"""PyTorch: the registered operator, which autograd, torch.func and torch.compile go by, layers, and tensors that are
+distributed over ranks.
 
-Functions of `axisloom` take tensors as they take NumPy's arrays; nothing here has to be called for that. PyTorch is
-imported when a name of this module is first asked for, so `import axisloom` does without it.
+Functions of `axisloom` take tensors as they take NumPy's arrays; nothing here has to be called for that. `rearrange`
+and `redistribute` of this module are for process groups of torch.distributed. PyTorch is imported when a name of this
+module is first asked for, so `import axisloom` does without it.
 """
 
 from __future__ import annotations
@@ -12,18 +14,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import layers
     from ._op import dispatch
+    from .distributed import rearrange, redistribute
 
-__all__ = ["dispatch", "layers"]
+__all__ = ["dispatch", "layers", "rearrange", "redistribute"]
+
+_FROM = {"dispatch": "._op", "rearrange": ".distributed", "redistribute": ".distributed"}
 
 
 def __getattr__(name: str) -> Any:
     if name == "layers":
         return importlib.import_module(".layers", __name__)
-    if name == "dispatch":
-        from ._op import dispatch
-
-        globals()[name] = dispatch
-        return dispatch
+    if name in _FROM:
+        found = getattr(importlib.import_module(_FROM[name], __name__), name)
+        globals()[name] = found
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
