@@ -12,7 +12,7 @@ from torch.distributed.tensor.placement_types import _StridedShard
 from axisloom._cuts import Axis, Dim, Side, parse_sides
 from axisloom._errors import EinopsError, UnsupportedError, UsageError
 
-from ._groups import Route, names_of, route_of
+from ._groups import Route, constant, names_of, route_of
 from ._inverse import named
 from ._placements import Spelled, addends_of, placements_of, spelled_dims
 from ._redistribute import Lengths, Redistribute, plan_of, row_major
@@ -90,7 +90,7 @@ def _mesh_of(mesh: Any) -> dict[str, int]:
 # Placements to placements --------------------------------------------------------------------------------------------
 
 
-@torch.compiler.assume_constant_result
+@constant
 def _redistribute_steps(
     mesh: Any, sources: tuple[Placement, ...], targets: tuple[Placement, ...], shape: tuple[int, ...]
 ) -> list[_Step]:
@@ -131,7 +131,7 @@ def _as_whole(plain: Dim, composed: Dim) -> Dim:
 # Patterns ------------------------------------------------------------------------------------------------------------
 
 
-@torch.compiler.assume_constant_result
+@constant
 def _rearrange_step(
     mesh: Any, placements: tuple[Placement, ...], shape: tuple[int, ...], pattern: str, lengths: Lengths
 ) -> _Step:

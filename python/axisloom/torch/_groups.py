@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import torch
@@ -13,6 +13,16 @@ from torch.distributed.device_mesh import DeviceMesh
 
 from axisloom._errors import UsageError
 from axisloom.distributed import Agreement, LostRankError, Mesh
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def constant(function: _Function) -> _Function:
+    """Dynamo calls it, and writes the result into the graph. torch.compiler.assume_constant_result marks functions
+    alike, but imports Dynamo, which takes a second and keeps the process groups that are there."""
+    function._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    return function
 
 
 class Route(NamedTuple):

@@ -132,11 +132,9 @@ def _run(x: torch.Tensor, call: Redistribute) -> torch.Tensor:
     if not call.agreed:
         # Where the host would wait for a card, the ranks agree on a call only once.
         each = x.device.type == "cpu"
-        agreement = agreement_of(call.route, x.device)
-        dtype = dtype_name(x)
-        agreement.plan(
-            call.pattern, call.mesh, x.shape, dtype, call.shape, dict(call.lengths), how=call.how, each_call=each,
-            prepare=call.prepare(x),
+        agreement_of(call.route, x.device).plan(
+            call.pattern, call.mesh, x.shape, dtype_name(x), call.shape, dict(call.lengths), how=call.how,
+            each_call=each, prepare=call.prepare(x),
         )  # fmt: skip
     return moved(x, call)
 
@@ -212,8 +210,8 @@ class _Exchange(NamedTuple):
     plan: Redistribution  # for errors
 
     def start(self, one: Round, sent: torch.Tensor, target: torch.Tensor) -> Callable[[], None]:
-        """Sends as bytes: backends differ in the integers that they send. The result waits and unpacks. PyTorch keeps both
-        buffers until then."""
+        """Sends as bytes: backends differ in the integers that they send. The result waits and unpacks. PyTorch keeps
+        both buffers until then."""
         received, width = sent.new_empty(sum(one.received)), sent.itemsize
         with found_lost(self.plan):
             work: Any = dist.all_to_all_single(
@@ -263,7 +261,7 @@ def _added_as(x: torch.Tensor) -> torch.Tensor:
     if x.dtype is torch.bool or x.is_floating_point():
         raise UnsupportedError(f"sums of {x.dtype} over ranks: convert the addends, to float32 or int32 say")
     signed = bits(x)
-    return signed.to(torch.int32) if signed.itemsize <= 2 else signed
+    return signed.to(torch.int32) if signed.itemsize == 2 else signed
 
 
 def _as_before(added: torch.Tensor, like: torch.Tensor) -> torch.Tensor:

@@ -60,8 +60,8 @@ class Reach:
 
     @contextlib.contextmanager
     def in_turn(self) -> Iterator[None]:
-        """Calls on several streams come one after the other. A graph that is captured runs who knows when and how often,
-        always with the same halves: all meet before it and behind it."""
+        """Calls on several streams come one after the other. A graph that is captured runs at any time, and again and
+        again, with the same halves: all meet before it and behind it."""
         if torch.cuda.is_current_stream_capturing():
             self.meet()
             yield
@@ -128,7 +128,7 @@ def _found_reach(group: Any, device: torch.device) -> Reach | None:
         made, fault = None, error
     faults: list[Any] = [None] * len(hosts)
     with found_lost("asking whether cards reach each other's memory"):
-        dist.all_gather_object(faults, None if fault is None else str(fault), group=group)
+        dist.all_gather_object(faults, None if fault is None else repr(fault), group=group)
     return made if not any(faults) else None
 
 

@@ -14,7 +14,7 @@ from axisloom._errors import DtypeError, ShapeError, UsageError
 from axisloom._patterns import _check_pattern
 from axisloom.distributed import Mesh
 
-from ._groups import Route, agreement_of, route_of
+from ._groups import Route, agreement_of, constant, route_of
 from ._redistribute import WORKSPACE, Lengths, Redistribute, dtype_name, moved
 from ._symmetric import is_symmetric
 
@@ -76,7 +76,7 @@ def redistribute(
     return redistributed(x, tuple(placements), workspace, _path(path))
 
 
-@torch.compiler.assume_constant_result
+@constant
 def _route(mesh: Any, group: Any) -> Route:
     return route_of(mesh, group)
 
@@ -145,7 +145,7 @@ def _traced(x: torch.Tensor) -> bool:
     return torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0
 
 
-@torch.compiler.assume_constant_result
+@constant
 def _parts(pattern: str, mesh: str, rank: int) -> tuple[int, ...]:
     """Into how many parts the left side cuts each axis of an array of this rank."""
     side = parse_sides(pattern)[0].spread(rank)

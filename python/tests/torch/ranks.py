@@ -67,14 +67,6 @@ class Ranks:
         except EOFError:
             return DEAD
 
-    def end(self) -> list[int | None]:
-        """Lets the processes end by themselves; how they did."""
-        for pipe in self.pipes:
-            pipe.close()
-        for process in self.processes:
-            process.join(PATIENCE)
-        return [process.exitcode for process in self.processes]
-
     def stop(self) -> None:
         for process in self.processes:
             process.kill()
