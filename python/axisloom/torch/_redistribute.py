@@ -166,6 +166,8 @@ def _sent(x: torch.Tensor, plan: Redistribution, call: Redistribute, out: torch.
         _symmetric.written(source, target, plan, rank, call.order, group)
         return result
     most = max(call.workspace // 2 // source.itemsize, 1)
+    if direct:
+        most = min(most, _symmetric.round_of(plan, source.itemsize))
     steps = schedule(plan, rank, call.order, source.stride(), target.stride(), most)
     if direct:
         _symmetric.pushed(steps, source, target, plan, rank, call.order, group)

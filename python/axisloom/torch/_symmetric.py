@@ -11,10 +11,10 @@ import contextlib
 import functools
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import torch
 import torch.distributed as dist
@@ -22,6 +22,7 @@ import torch.distributed as dist
 from axisloom._errors import UnsupportedError
 from axisloom.distributed import Copy, Redistribution
 
+from . import _engine
 from ._groups import found_lost, timeout_of
 from ._messages import Schedule, run, share, within_share
 
@@ -46,6 +47,8 @@ class Reach:
         self.turn = 0
         self.stream: torch.cuda.Stream | None = None  # of the last call, and where it ended
         self.end = torch.cuda.Event()
+        self.side = torch.cuda.Stream(device)  # of the copy engine
+        self.halves: dict[Any, torch.Tensor] = {}
         self.grow(1 << 20)
 
     def grow(self, size: int) -> None:
@@ -53,6 +56,7 @@ class Reach:
         if size <= self.bytes:
             return
         torch.cuda.synchronize(self.device)  # calls that are under way use the old one
+        self.halves.clear()
         self.bytes = -(-size // (1 << 20)) << 20
         self.buffer = _symmetric().empty(2 * self.bytes, dtype=torch.uint8, device=self.device)
         with _without_multicast():
@@ -76,8 +80,28 @@ class Reach:
 
     def half_of(self, other: int, dtype: torch.dtype) -> torch.Tensor:
         """The half of a rank's buffer whose turn it is."""
-        count = self.bytes // dtype.itemsize
-        return self.handle.get_buffer(other, (count,), dtype, self.turn * count)
+        key = other, self.turn, dtype
+        if key not in self.halves:
+            count = self.bytes // dtype.itemsize
+            self.halves[key] = self.handle.get_buffer(other, (count,), dtype, self.turn * count)
+        return self.halves[key]
+
+    @contextlib.contextmanager
+    def beside(self) -> Iterator[None]:
+        """What the copy engine does within goes on beside what the stream does, which then waits for it."""
+        stream = torch.cuda.current_stream(self.device)
+        self.side.wait_stream(stream)
+        yield
+        stream.wait_stream(self.side)
+
+    def send(self, copies: Iterable[Copy], source: torch.Tensor, target: torch.Tensor) -> None:
+        """By the copy engine where it can, else by kernels of the stream."""
+        for copy in copies:
+            rows = _engine.rows_of(copy, source.itemsize)
+            if rows:
+                _engine.start(rows, source, target, self.side)
+            else:
+                run((copy,), source, target)
 
     def meet(self) -> None:
         """Behind this, in the stream's order, all ranks have written."""
@@ -145,12 +169,24 @@ def _host() -> str | None:
 # Into an output ------------------------------------------------------------------------------------------------------
 
 
+_MADE: WeakValueDictionary[int, torch.Tensor] = WeakValueDictionary()  # by address, for a PyTorch that does not tell
+
+
+def empty(*shape: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """A tensor of symmetric memory."""
+    made = _symmetric().empty(*shape, dtype=dtype, device=device)
+    _MADE[made.data_ptr()] = made
+    return made
+
+
 def is_symmetric(tensor: torch.Tensor) -> bool:
     """Whether a whole tensor of symmetric memory, so that others can find its elements."""
     try:
-        return bool(_symmetric().is_symm_mem_tensor(tensor)) and tensor.is_contiguous()
-    except (ImportError, AttributeError):
+        tells = getattr(_symmetric(), "is_symm_mem_tensor", None)
+    except ImportError:
         return False
+    known = tells(tensor) if tells else tensor.data_ptr() in _MADE
+    return bool(known) and tensor.is_contiguous()
 
 
 def written(source: torch.Tensor, out: torch.Tensor, plan: Redistribution, rank: int, order: tuple[int, ...],
@@ -162,10 +198,14 @@ def written(source: torch.Tensor, out: torch.Tensor, plan: Redistribution, rank:
     with _without_multicast():
         handle = _symmetric().rendezvous(out, group)
     handle.barrier(channel=1, timeout_ms=reach.timeout_ms)  # nobody reads the old elements any more
-    messages = plan.direct(rank, source.stride())
-    for message in sorted(messages, key=lambda message: (message.rank - rank) % plan.mesh.ranks):
-        target = handle.get_buffer(order[message.rank], tuple(out.shape), source.dtype, 0)
-        run(message.copies, source, target)
+    ranks = plan.mesh.ranks
+    with reach.beside():
+        for message in sorted(plan.direct(rank, source.stride()), key=lambda message: (message.rank - rank - 1) % ranks):
+            if message.rank == rank:  # comes last
+                run(message.copies, source, out)
+            else:
+                target = handle.get_buffer(order[message.rank], tuple(out.shape), source.dtype, 0)
+                reach.send(message.copies, source, target)
     handle.barrier(channel=1, timeout_ms=reach.timeout_ms)
 
 
@@ -210,6 +250,18 @@ def _place(plan: Redistribution, rank: int, receiver: int, order: tuple[int, ...
     )
 
 
+# Rounds: what came in one is unpacked while the next is under way. The host takes some 150 us to start one, in which two
+# H200 exchange 60 MB.
+LEAST_ROUND = 64 << 20  # bytes
+MOST_ROUNDS = 4
+
+
+def round_of(plan: Redistribution, width: int) -> int:
+    """Elements of a round at most, of so many bytes."""
+    sent, received, *_ = plan.largest_load(1)
+    return max(LEAST_ROUND // width, -(-max(sent, received) // MOST_ROUNDS))
+
+
 def pushed(
     steps: Schedule, source: torch.Tensor, target: torch.Tensor, plan: Redistribution, rank: int,
     order: tuple[int, ...], group: Any,
@@ -224,11 +276,13 @@ def pushed(
     reach.grow(steps.largest * source.itemsize)
     goes = pushes(plan, rank, order, source.stride(), len(steps.rounds))
     with reach.in_turn():
-        for place, (one, pushed_now) in enumerate(zip(steps.rounds, goes)):
-            for push in pushed_now:
-                run(push.copies, source, reach.half_of(push.to, source.dtype))
-            if place == 0:
-                run(steps.kept, source, target)
+        came: tuple[Any, ...] = steps.kept, source, target
+        for one, pushed_now in zip(steps.rounds, goes):
+            with reach.beside():
+                for push in pushed_now:
+                    reach.send(push.copies, source, reach.half_of(push.to, source.dtype))
+                run(*came)
             reach.meet()
-            run(one.unpacks, reach.half_of(reach.rank, source.dtype), target)
+            came = one.unpacks, reach.half_of(reach.rank, source.dtype), target
             reach.turn = 1 - reach.turn
+        run(*came)
