@@ -133,7 +133,7 @@ def is_right(
     got = ours.rearrange(x, pattern, mesh=mesh, shape=shape, path=path, **lengths)
     right = got.dtype is want.dtype and torch.equal(got, want)
     if path == "direct":
-        out = _symmetric.empty(*plan.local_out_shape(rank), dtype=dtype, device=device)
+        out = ours.symmetric_empty(*plan.local_out_shape(rank), dtype=dtype, device=device)
         ours.rearrange(x, pattern, mesh=mesh, shape=shape, out=out, path=path, **lengths)
         right = right and torch.equal(out, want)
     return on_all(right, device)
@@ -279,7 +279,7 @@ def timed(mib: int, dtype: torch.dtype, device: torch.device, figures: dict[str,
     for path in paths:
         contestants[path] = lambda path=path: ours.rearrange(x, pattern, mesh=mesh, shape=shape, path=path)
     if figures["direct"]:
-        out = _symmetric.empty(b, rows * ranks, h // ranks, d, dtype=dtype, device=device)
+        out = ours.symmetric_empty(b, rows * ranks, h // ranks, d, dtype=dtype, device=device)
         contestants["direct into out"] = lambda: ours.rearrange(x, pattern, mesh=mesh, shape=shape, out=out)
     if mib <= SHORT_MIB:
         contestants |= {f"{name}, in a graph": captured(call) for name, call in contestants.items()}

@@ -2,7 +2,7 @@
 """What rearranging distributed arrays asks of each rank, by the planner's own lists: bytes, messages, and the time to plan them.
 
 Usage: bench/python/scale.py --json FILE     plans for 8 to 1,024 ranks
-       bench/python/scale.py --table FILE    what it wrote, as a table in Markdown
+       bench/python/scale.py --table FILE    what it wrote, or tools/try_distributed_on_cards.py, as a table in Markdown
 """
 
 import argparse
@@ -56,13 +56,33 @@ def table(records):
     return "\n".join(lines)
 
 
+TORCH = "permute, all_to_all_single, permute"
+OURS = ("staged", "direct", "direct into out")
+
+
+def cards_table(document):
+    """A line for each size: microseconds, share of the bound, and how many times as long PyTorch takes."""
+    lines = [f"| a card, {document['ranks']} cards | PyTorch, us | " + " | ".join(OURS) + " |", "|---|---|" + "---|" * len(OURS)]
+    found = {(case["mib"], case["dtype"], case["by"]): case for case in document["cases"] if "seconds" in case}
+    for graph in ("", ", in a graph"):
+        for mib, dtype in dict.fromkeys((mib, dtype) for mib, dtype, by in found if by == TORCH + graph):
+            torch = found[mib, dtype, TORCH + graph]["seconds"]
+            cells = []
+            for name in OURS:
+                case = found[mib, dtype, name + graph]
+                cells.append(f"{case['seconds'] * 1e6:.0f} us, {case['share_of_bound']:.2f}, {torch / case['seconds']:.2f} x")
+            lines.append(f"| {mib} MiB, {dtype.removeprefix('torch.')}{graph} | {torch * 1e6:.0f} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json")
     parser.add_argument("--table")
     arguments = parser.parse_args()
     if arguments.table:
-        print(table(json.loads(pathlib.Path(arguments.table).read_text(encoding="utf-8"))["records"]))
+        document = json.loads(pathlib.Path(arguments.table).read_text(encoding="utf-8"))
+        print(table(document["records"]) if "records" in document else cards_table(document))
         return
     records = [record for case in CASES for record in measured(case)]
     print(table(records))

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import layers
     from ._op import dispatch
-    from .distributed import rearrange, redistribute
+    from .distributed import rearrange, redistribute, symmetric_empty
 
-__all__ = ["dispatch", "layers", "rearrange", "redistribute"]
+__all__ = ["dispatch", "layers", "rearrange", "redistribute", "symmetric_empty"]
 
-_FROM = {"dispatch": "._op", "rearrange": ".distributed", "redistribute": ".distributed"}
+_FROM = {"dispatch": "._op"} | dict.fromkeys(("rearrange", "redistribute", "symmetric_empty"), ".distributed")
 
 
 def __getattr__(name: str) -> Any:

@@ -172,9 +172,12 @@ def _host() -> str | None:
 _MADE: WeakValueDictionary[int, torch.Tensor] = WeakValueDictionary()  # by address, for a PyTorch that does not tell
 
 
-def empty(*shape: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """A tensor of symmetric memory."""
-    made = _symmetric().empty(*shape, dtype=dtype, device=device)
+def symmetric_empty(
+    *shape: int, dtype: torch.dtype | None = None, device: torch.device | str = "cuda"
+) -> torch.Tensor:
+    """A tensor of symmetric memory, whose elements are not set. As `out=` on all ranks, of one shape on each, it is
+    written to by the other ranks' cards themselves."""
+    made: torch.Tensor = _symmetric().empty(*shape, dtype=dtype, device=torch.device(device))
     _MADE[made.data_ptr()] = made
     return made
 

@@ -16,9 +16,9 @@ from axisloom.distributed import Mesh
 
 from ._groups import Route, agreement_of, constant, route_of
 from ._redistribute import WORKSPACE, Lengths, Redistribute, dtype_name, moved
-from ._symmetric import is_symmetric
+from ._symmetric import is_symmetric, symmetric_empty
 
-__all__ = ["rearrange", "redistribute"]
+__all__ = ["rearrange", "redistribute", "symmetric_empty"]
 
 
 def rearrange(

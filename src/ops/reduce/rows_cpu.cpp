@@ -144,31 +144,32 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
 }  // namespace
 
 ReduceCandidate rows_cpu_reduction() {
-  return {{.name = "rows_cpu",
-           .summary = "runs of memory in whole vectors on a CPU",
-           .tunables = {{"piece",
-                         524288,
-                         {16384, 65536, 131072, 262144, 524288, 1048576},
-                         "bytes",
-                         "of a run that a task takes; f32 from memory, of the read-only rate: 0.97, with half or twice "
-                         "as much, too"},
-                        {"ranges",
-                         0,
-                         {0, 4, 8, 16},
-                         "ranges",
-                         "of a piece that are read side by side; f32 from memory, of the read-only rate: 16 0.97, 8 "
-                         "0.90; rows of 65536 0.98, 0.95, 4 0.92; 0: by runtime"},
-                        {"ahead", 0, zero_or_doublings(512, 4096), "bytes",
-                         "how far ahead of the loads memory is asked for; f32, of the read-only rate: 1024 0.97, 512 "
-                         "0.96, 2048 0.93; 0: by runtime. The host does not ask for what waits in its cache"},
-                        {"least_range", 0, zero_or_doublings(2048, 65536), "bytes",
-                         "of each range; shorter runs are read in the order in which they lie. 16384 rows of 16384 "
-                         "floats took two cores of an EPYC 9005 27.7 ms with 2048 and 21.6 with 32768, of a Xeon 46 and "
-                         "59; 0: by the processor's vendor"},
-                        launches_tunable()},
-           .runtimes = {Api::opencl, Api::host},
-           .runs_on = cpus},
-          propose};
+  return {
+      {.name = "rows_cpu",
+       .summary = "runs of memory in whole vectors on a CPU",
+       .tunables = {{"piece",
+                     524288,
+                     {16384, 65536, 131072, 262144, 524288, 1048576},
+                     "bytes",
+                     "of a run that a task takes; f32 from memory, of the read-only rate: 0.97, with half or twice "
+                     "as much, too"},
+                    {"ranges",
+                     0,
+                     {0, 4, 8, 16},
+                     "ranges",
+                     "of a piece that are read side by side; f32 from memory, of the read-only rate: 16 0.97, 8 "
+                     "0.90; rows of 65536 0.98, 0.95, 4 0.92; 0: by runtime"},
+                    {"ahead", 0, zero_or_doublings(512, 4096), "bytes",
+                     "how far ahead of the loads memory is asked for; f32, of the read-only rate: 1024 0.97, 512 "
+                     "0.96, 2048 0.93; 0: by runtime. The host does not ask for what waits in its cache"},
+                    {"least_range", 0, zero_or_doublings(2048, 65536), "bytes",
+                     "of each range; shorter runs are read in the order in which they lie. 16384 rows of 16384 "
+                     "floats took two cores of an EPYC 9005 27.7 ms with 2048 and 21.6 with 32768, of a Xeon 46 and "
+                     "59; 0: by the processor's vendor"},
+                    launches_tunable()},
+       .runtimes = {Api::opencl, Api::host},
+       .runs_on = cpus},
+      propose};
 }
 
 }  // namespace axisloom::ops
