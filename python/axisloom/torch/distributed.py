@@ -106,8 +106,10 @@ class _Call(NamedTuple):
         return self.agreed(x)
 
     def of(self, shape: tuple[Any, ...], agreed: bool) -> Redistribute:
-        mesh, group, order = self.route
-        return Redistribute(self.pattern, mesh, shape, self.lengths, group, order, self.workspace, self.path, agreed)
+        route = self.route  # not taken apart at once: Dynamo of PyTorch 2.11 cannot
+        return Redistribute(
+            self.pattern, route.mesh, shape, self.lengths, route.group, route.order, self.workspace, self.path, agreed
+        )
 
     def agreed(self, x: torch.Tensor, out: torch.Tensor | None = None) -> Redistribute:
         """All ranks tell their shapes, and check each other's."""
