@@ -38,6 +38,7 @@ def rows_of(copy: Copy, width: int) -> tuple[Rows, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def as_rows(copy: Copy, width: int) -> tuple[Rows, ...]:
+    """The same wherever the engine is."""
     axes = _merged(copy)
     if not axes or axes[-1][1:] != (1, 1):
         return ()
