@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,15 +12,20 @@ import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import Ranks
+from ranks import DEAD, Ranks
 
 import axisloom
 import axisloom.torch as ours
 import product_cases
 from axisloom import _products
 from axisloom.distributed import LostRankError, Product, RankError
+from axisloom.torch import _product
 
 pytestmark = pytest.mark.skipif(not dist.is_available() or not dist.is_gloo_available(), reason="gloo is not there")
+
+if dist.is_available():
+    from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
+    from torch.distributed.tensor.placement_types import _StridedShard
 
 MESHES = {1: ("x=1",), 2: ("x=2", "x=1 y=2"), 3: ("x=3",), 4: ("x=4", "x=2 y=2", "x=4", "y=2 x=2")}
 
@@ -183,6 +191,7 @@ def test_compiled_without_a_graph_break(two: Ranks) -> None:
 def is_checked_by_torch(rank: int) -> None:
     a, b = torch.arange(6.0).reshape(2, 3).requires_grad_(), torch.arange(12.0).reshape(3, 4).requires_grad_()
     name = dist.group.WORLD.group_name
+    ours.einsum("i@x k, k j -> i@x j", a, b, mesh="x=2")  # the operator comes with it
     call = ([a, b], "i@x k, k j -> i@x j", "x=2", [4, 3, 3, 4], name, [0, 1], 1 << 20, "", False, True)
     checks = ("test_schema", "test_autograd_registration", "test_faketensor")
     torch.library.opcheck(torch.ops.axisloom.product.default, call, test_utils=checks)
@@ -190,3 +199,219 @@ def is_checked_by_torch(rank: int) -> None:
 
 def test_the_operator_keeps_pytorchs_rules(two: Ranks) -> None:
     two.run(is_checked_by_torch)
+
+
+# Dtypes ---------------------------------------------------------------------------------------------------------------
+
+
+def rounds_once(rank: int, count: int) -> None:
+    """Ranks' parts of sums of 16-bit floats travel as float32. With u and v as the units of float32 and of the result,
+    K products and n ranks: an error is at most v of the sum, and (K + n) u of the sum of magnitudes."""
+    inner = 96 * count
+    for dtype in (torch.float16, torch.bfloat16, torch.float32):
+        draw = torch.Generator().manual_seed(5)
+        a, b = (torch.randn(*shape, generator=draw).to(dtype) for shape in ((24, inner), (inner, 8 * count)))
+        whole, magnitude = a.double() @ b.double(), a.double().abs() @ b.double().abs()
+        unit = torch.finfo(torch.float32).eps / 2
+        bound = (inner + count) * unit * magnitude + torch.finfo(dtype).eps / 2 * (whole.abs() + magnitude * inner * unit)
+        mine = slice(96 * rank, 96 * rank + 96)
+        pattern = "i k@x, k@x j -> i j"
+        for text, part in ((pattern, whole), (f"{pattern}@x", whole[:, 8 * rank : 8 * rank + 8])):
+            product = Product(text, f"x={count}", [a.shape, b.shape], str(dtype)[6:])
+            assert product.adds
+            assert product.made_dtype == "float32"
+            got = ours.einsum(text, a[:, mine], b[mine], mesh=f"x={count}")
+            assert got.dtype is dtype
+            limit = bound if part is whole else bound[:, 8 * rank : 8 * rank + 8]
+            assert ((got.double() - part).abs() <= limit).all()
+
+
+def test_sums_of_short_floats_are_rounded_once(ranks: Ranks) -> None:
+    if len(ranks.processes) > 1:
+        ranks.run(rounds_once, len(ranks.processes))
+
+
+def keeps_dtypes(rank: int) -> None:
+    """Those of einsum of one rank, and the same numbers."""
+    draw = torch.Generator().manual_seed(3)
+    dtypes = (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64, torch.bool, torch.complex64, torch.float64)
+    for dtype in dtypes:
+        a, b = (torch.randint(0, 9, (6, 6), generator=draw).to(dtype) for _ in range(2))
+        want = axisloom.einsum(a, b, "i k, k j -> i j")
+        rows = slice(3 * rank, 3 * rank + 3)
+        for pattern, x, y, part in (
+            ("i@x k, k@x j -> i@x j", a[rows], b[rows], want[rows]),
+            ("i k@x, k@x j -> i j", a[:, rows], b[rows], want),
+            ("i k@x, k@x j -> i j@x", a[:, rows], b[rows], want[:, rows]),
+        ):
+            got = ours.einsum(pattern, x, y, mesh="x=2")
+            assert got.dtype is want.dtype and torch.equal(got, part), (dtype, pattern, got, part)
+    a, b = torch.ones(4, 2, dtype=torch.float16), torch.ones(4, 3)
+    got = ours.einsum("k@x i, k@x j -> i j", a, b.half(), mesh="x=2")
+    assert torch.equal(got, torch.full((2, 3), 8.0).half())
+
+
+def test_dtypes(two: Ranks) -> None:
+    two.run(keeps_dtypes)
+
+
+# DTensors -------------------------------------------------------------------------------------------------------------
+
+
+def multiplies_dtensors(rank: int, mesh_text: str, batches: tuple[int, ...]) -> int:
+    axes = axisloom.distributed.Mesh(mesh_text).axes
+    mesh = dist.init_device_mesh("cpu", tuple(axes.values()), mesh_dim_names=tuple(axes))
+    draw = torch.Generator().manual_seed(1)
+    a = torch.randint(-4, 5, (*batches, 7, 6), generator=draw).double()
+    b = torch.randint(-4, 5, (6, 5), generator=draw).double()
+    count = 0
+    for one in itertools.product((Replicate(), Partial(), Shard(-1), Shard(-2), Shard(0)), repeat=mesh.ndim):
+        for other in itertools.product((Replicate(), Shard(0), Shard(1)), repeat=mesh.ndim):
+            x, y = (laid(whole, mesh, own).requires_grad_() for whole, own in ((a, one), (b, other)))
+            factor = addends(one, mesh)
+            out = ours.matmul(x, y)
+            assert out.shape == (*batches, 7, 5) and torch.equal(out.full_tensor(), a @ b * factor), (one, other)
+            again = ours.einsum(x, y, "... i k, k j -> ... i j")
+            assert again.placements == (Replicate(),) * mesh.ndim and torch.equal(again.to_local(), a @ b * factor)
+            wanted = [Shard(out.ndim - 1), *[Replicate()] * (mesh.ndim - 1)]
+            placed = ours.matmul(x, y, placements=wanted)
+            assert list(placed.placements) == wanted and torch.equal(placed.full_tensor(), a @ b * factor)
+            loss = (placed.full_tensor() * 2).sum()
+            of_x, of_y = torch.autograd.grad(loss, (x, y))
+            ones = torch.full((*batches, 7, 5), 2.0, dtype=torch.float64)
+            assert torch.equal(of_x.full_tensor(), ones @ b.T)
+            assert torch.equal(of_y.full_tensor(), torch.einsum("...ik,...ij->kj", a * factor, ones))
+            count += 1
+    return count
+
+
+def laid(whole: torch.Tensor, mesh: Any, placements: Any) -> Any:
+    """A DTensor of this tensor, or of a multiple: along a mesh axis of addends these are 1, 2, ... times as much."""
+    made = distribute_tensor(whole, mesh, [Replicate() if one.is_partial() else one for one in placements])
+    local = made.to_local()
+    for at, placement in zip(mesh.get_coordinate(), placements):
+        local = local * (at + 1) if placement.is_partial() else local
+    return DTensor.from_local(
+        local.detach(), mesh, placements, run_check=False, shape=whole.shape, stride=whole.contiguous().stride()
+    )
+
+
+def addends(placements: Any, mesh: Any) -> int:
+    return math.prod(sum(range(1, size + 1)) for size, one in zip(mesh.shape, placements) if one.is_partial())
+
+
+@pytest.mark.parametrize("batches", ((), (3,)), ids=str)
+def test_dtensors(ranks: Ranks, batches: tuple[int, ...]) -> None:
+    for mesh in {2: ("x=2",), 4: ("x=2 y=2",)}.get(len(ranks.processes), ()):
+        assert min(ranks.run(multiplies_dtensors, mesh, batches)) >= (15 if mesh == "x=2" else 200)
+
+
+def names_its_cuts(rank: int) -> None:
+    mesh = dist.init_device_mesh("cpu", (2,), mesh_dim_names=("x",))
+    a, b = torch.arange(12.0).reshape(4, 3), torch.arange(15.0).reshape(3, 5)
+    x, y = distribute_tensor(a, mesh, [Shard(0)]), distribute_tensor(b, mesh, [Shard(1)])
+    out = ours.einsum("i@x k, k j@x -> i j@x", x, y)
+    assert out.placements == (Shard(1),) and torch.equal(out.full_tensor(), a @ b)
+    kept = ours.einsum("i k, k j -> i j +x", distribute_tensor(a, mesh, [Shard(1)]), y)
+    assert kept.placements == (Partial(),) and torch.equal(kept.full_tensor(), a @ b)
+    compiled = torch.compile(lambda x, y: ours.matmul(x, y), fullgraph=True, backend="aot_eager")
+    assert torch.equal(compiled(x, y).full_tensor(), a @ b)
+    with pytest.raises(axisloom.EinopsError, match="other cuts than the placements"):
+        ours.einsum("i k@x, k j -> i j", x, y)
+    with pytest.raises(axisloom.UsageError, match="have their own mesh"):
+        ours.einsum("i k, k j -> i j", x, y, mesh=mesh)
+    with pytest.raises(axisloom.UsageError, match="give DTensors on one mesh alone"):
+        ours.einsum("i k, k j -> i j", x, b)
+    with pytest.raises(axisloom.UsageError, match="leave cuts out"):
+        ours.matmul(x, y, "m k, k n -> m n")
+    with pytest.raises(axisloom.UsageError, match="give 1 placements"):
+        ours.matmul(x, y, placements=[])
+    within = distribute_tensor(torch.zeros(8, 3), mesh, [_StridedShard(0, split_factor=2)])
+    with pytest.raises(axisloom.UnsupportedError, match="call axisloom.torch.redistribute first"):
+        ours.matmul(within, y)
+
+
+def test_cuts_of_dtensors(two: Ranks) -> None:
+    two.run(names_its_cuts)
+
+
+# Faults ---------------------------------------------------------------------------------------------------------------
+
+
+def calls_wrongly(rank: int) -> None:
+    a, b = torch.zeros(2, 3), torch.zeros(3, 4)
+    with pytest.raises(RankError) as raised:
+        ours.einsum(("i@x k, k j -> i@x j", "i@x k, k j -> i j@x")[rank], a, b, mesh="x=2")
+    assert 'rank 0 makes einsum "i@x k, k j -> i@x j" of float32[2,3] and float32[3,4]' in str(raised.value)
+    assert 'rank 1 makes einsum "i@x k, k j -> i j@x"' in str(raised.value)
+    with pytest.raises(RankError, match=r"rank 0 makes einsum .* rank 1 makes rearrange"):
+        ours.rearrange(a, "i@x k -> k i", mesh="x=2") if rank else ours.einsum("i@x k -> k i", a, mesh="x=2")
+    with pytest.raises(RankError, match="workspace 1000.*workspace 2000"):
+        ours.einsum("i@x k, k j -> i j", a, b, mesh="x=2", workspace=1000 * (rank + 1))
+    with pytest.raises(axisloom.ShapeError, match=r"operand 2 .* has shape \[4, 4\] on rank 1.*has \[3, 4\]"):
+        ours.einsum("i@x k, k j -> i j", a, torch.zeros(3 + rank, 4), mesh="x=2", shapes=[(4, 3), (3, 4)])
+    with pytest.raises(axisloom.ShapeError, match='axis "k" .* has length 3 in one array and 5 in another'):
+        ours.einsum("i@x k, k j -> i j", a, torch.zeros(5, 4), mesh="x=2")
+    with pytest.raises(axisloom.UsageError, match="3 ranks, and there are 2"):
+        ours.einsum("i@x k, k j -> i j", a, b, mesh="x=3")
+    with pytest.raises(axisloom.UsageError, match="give mesh="):
+        ours.einsum("i@x k, k j -> i j", a, b)
+    with pytest.raises(axisloom.UsageError, match="'?y'?"):
+        ours.einsum("i@x k, k j@y -> i j", a, b, mesh="x=2")
+    with pytest.raises(axisloom.EinopsError, match="is of 2 arrays, and 1 were given"):
+        ours.einsum("i@x k, k j -> i j", a, mesh="x=2")
+    with pytest.raises(axisloom.ShapeError, match="give one for each"):
+        ours.einsum("i@x k, k j -> i j", a, b, mesh="x=2", shapes=[(4, 3)])
+    with pytest.raises(TypeError, match="takes a pattern, first or last"):
+        ours.einsum(a, b, mesh="x=2")
+    with pytest.raises(axisloom.UsageError, match="give the cuts"):
+        ours.matmul(a, b, mesh="x=2")
+    with pytest.raises(axisloom.EinopsError, match="is no product of matrices"):
+        ours.matmul(a, b, "m@x k, n k -> m n", mesh="x=2")
+    assert ours.matmul(a, b, "m@x k, k n -> m n", mesh="x=2").shape == (4, 4)  # the ranks are still in step
+
+
+def test_what_is_wrong_with_a_call(two: Ranks) -> None:
+    two.run(calls_wrongly)
+
+
+def loses_a_rank(rank: int, during: str) -> None:
+    a, b = torch.zeros(64, 128), torch.zeros(64, 64)
+    _products.LEAST_PANEL = 1
+    ours.einsum("i@x k, k@x j -> i@x j", a, b, mesh="x=2")
+    if rank == 1 and during == "before":
+        os._exit(1)
+    if rank == 1:
+        _product.moved = lambda *given: os._exit(1)
+    ours.einsum("i@x k, k@x j -> i@x j", a, b, mesh="x=2")
+
+
+@pytest.mark.parametrize("during", ("before", "a panel"))
+def test_a_rank_that_dies_ends_the_others(during: str) -> None:
+    made = Ranks(2)
+    try:
+        outcomes = made.outcomes(loses_a_rank, during)
+        assert outcomes[1] is DEAD and isinstance(outcomes[0], LostRankError), repr(outcomes)
+    finally:
+        made.stop()
+
+
+def within_a_group(rank: int) -> None:
+    pairs = [dist.new_group([first, first + 1]) for first in (0, 2)]
+    whole = torch.arange(12.0).reshape(4, 3) + 100 * (rank // 2)
+    own = rank % 2
+    got = ours.einsum(
+        "i@x k, j@x k -> i j@x", whole[2 * own : 2 * own + 2], whole[2 * own : 2 * own + 2], mesh="x=2",
+        group=pairs[rank // 2],
+    )  # fmt: skip
+    assert torch.equal(got, (whole @ whole.T)[:, 2 * own : 2 * own + 2])
+    mesh = dist.DeviceMesh("cpu", [[0, 2], [1, 3]], mesh_dim_names=("x", "y"))
+    at, a = mesh.get_coordinate(), torch.arange(12.0).reshape(4, 3)
+    rows, columns = a[2 * at[0] : 2 * at[0] + 2], a.T[:, 2 * at[1] : 2 * at[1] + 2]
+    got = ours.einsum("i@x k, k j@y -> j@x i", rows, columns, mesh=mesh)
+    assert torch.equal(got, (a @ a.T).T[2 * at[0] : 2 * at[0] + 2])
+
+
+def test_groups_and_meshes_of_other_ranks(ranks: Ranks) -> None:
+    if len(ranks.processes) == 4:
+        ranks.run(within_a_group)
