@@ -164,7 +164,7 @@ def _check(expression: Expression, mesh: Mesh, shapes: Sequence[Shape], pattern:
     given = {axis for term in expression.terms for axis in term.axes}
     for axis in expression.output.axes:
         if axis not in given:
-            raise EinopsError(f'the axis "{axis}" of the einsum "{pattern}" stands on the right alone: name those given')
+            raise EinopsError(f'the axis "{axis}" stands on the right of the einsum "{pattern}" alone: leave it out')
         if expression.output.axes.count(axis) > 1:
             raise EinopsError(f'the axis "{axis}" stands twice on the right of the einsum "{pattern}": name it once')
     extents = extents_of(expression, shapes, pattern)
@@ -265,7 +265,7 @@ class Product:
     einsum "i@x k, k@x j -> i@x j" of [64,8] and [8,4], float32, over the mesh "x=2"
     each rank multiplies "i@x k, k j -> i@x j"; 64 bytes travel:
       operand 2: "k@x j -> k j", 64 bytes
-    other ways: "i k@x, k@x j -> i j +x" 1024 bytes, "i k, k j@x -> i j@x" 1536 bytes
+    other ways: "i k@x, k@x j -> i j +x" 1024 bytes, "i k, k j -> i j" 1088 bytes, "i k, k j@x -> i j@x" 1312 bytes
     >>> product.out_shape, product.bytes
     ((64, 4), 64)
     """
@@ -405,8 +405,8 @@ class _Search:
         """The axes that a mesh axis cuts in some array; where addends are wanted, those that are summed."""
         if name in self.output.layout.addends:
             return self.free
-        terms = (*self.terms, self.output)
-        return [axis for axis in self.free if [term for term in terms for cut in term.cuts_of(axis) if name in cut.over]]
+        cuts = {axis: [cut for term in (*self.terms, self.output) for cut in term.cuts_of(axis)] for axis in self.free}
+        return [axis for axis in self.free if any(name in cut.over for cut in cuts[axis])]
 
     def _ways_of(self, choice: Mapping[str, str | int | None]) -> Iterator[Way]:
         over: dict[str, list[str]] = {}

@@ -33,9 +33,8 @@ class Case(NamedTuple):
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        return tuple(
-            tuple(extents[dim.axes[0].name] for dim in side.dims) for side, extents in zip(self.sides[:-1], self.extents)
-        )
+        pairs = zip(self.sides[:-1], self.extents)
+        return tuple(tuple(extents[dim.axes[0].name] for dim in side.dims) for side, extents in pairs)
 
     @property
     def ranks(self) -> int:

@@ -98,7 +98,8 @@ class _Given:
         self.pattern, self.mesh, self.path, self.workspace = "", "", path, WORKSPACE
         self.arrays: list[Any] = []
         self.shapes: tuple[tuple[int, ...], ...] | None = None
-        self.dtype, self.dtypes, self.kinds = "", (), ""  # type: str, tuple[str, ...], str
+        self.dtype, self.kinds = "", ""
+        self.dtypes: tuple[str, ...] = ()
         try:
             self._read(operands, mesh, comm, shapes, workspace)
         except Exception as error:
@@ -106,10 +107,10 @@ class _Given:
 
     def _read(self, operands: tuple[Any, ...], mesh: Any, comm: MPI.Intracomm, shapes: Any, workspace: Any) -> None:
         first = bool(operands) and isinstance(operands[0], str)
-        self.pattern = operands[0] if first else operands[-1] if operands else None
-        if not isinstance(self.pattern, str):
-            self.pattern = ""
+        pattern = operands[0] if first else operands[-1] if operands else None
+        if not isinstance(pattern, str):
             raise TypeError('einsum over ranks takes a pattern, first or last: einsum("i@x k, k j -> i@x j", a, b)')
+        self.pattern = pattern
         if self.path not in _PATHS:
             raise UsageError(f"path={self.path!r} is not known; give one of {', '.join(_PATHS)}")
         self.mesh = str(Mesh(mesh)) if mesh is not None else only_axis(self.pattern, comm.Get_size())

@@ -85,7 +85,8 @@ def on(wrong, value, other):
 
 
 pattern = "i@x k, k j -> i j"
-raises(RankError, lambda: einsum(on(2, "i@x k, k j -> j i", pattern), rows, other), 'rank 2 makes einsum "i@x k, k j -> j i"')
+another = "i@x k, k j -> j i"
+raises(RankError, lambda: einsum(on(2, another, pattern), rows, other), f'rank 2 makes einsum "{another}"')
 raises(RankError, lambda: rearrange(rows, "i@x k -> k i") if rank == 1 else einsum(pattern, rows, other),
        "rank 1 makes rearrange", "rank 0 makes einsum")  # fmt: skip
 raises(axisloom.ShapeError, lambda: einsum(pattern, rows, other[: on(3, 4, 5)]), "operand 2", "rank 3", "[4, 6]")
