@@ -84,10 +84,11 @@ class Multiply(NamedTuple):
         return found
 
     def __call__(self, operands: Sequence[torch.Tensor]) -> torch.Tensor:
-        return OPERATOR(
+        result: torch.Tensor = OPERATOR(
             list(operands), self.pattern, self.mesh, list(self.extents), self.group, list(self.order), self.workspace,
             self.path, self.agreed, self.copies_add,
         )  # fmt: skip
+        return result
 
 
 def _call_of(
@@ -201,7 +202,7 @@ class _Engine:
 
 @functools.cache
 def _side_stream(device: torch.device) -> torch.cuda.Stream:
-    return torch.cuda.Stream(device)
+    return torch.cuda.Stream(device, priority=-1)  # what travels needs few processors, and those soon
 
 
 def _here(operands: list[torch.Tensor], *arguments: Any) -> torch.Tensor:

@@ -15,8 +15,8 @@ from axisloom.distributed import Mesh
 from ._dtensors import _normal
 from ._groups import Route, constant, names_of, route_of
 from ._placements import addends_of, placements_of, spelled_dims
-from ._product import WORKSPACE, Multiply
-from ._redistribute import row_major
+from ._product import Multiply
+from ._redistribute import WORKSPACE, row_major
 from .distributed import _parts, _path, _route, _traced
 
 __all__ = ["einsum", "matmul"]
@@ -49,7 +49,7 @@ def einsum(
     pattern, tensors = _taken(operands)
     if any(isinstance(x, DTensor) for x in tensors):
         _check_dtensors(tensors, mesh, group, shapes)
-        first = tensors[0]
+        first: Any = tensors[0]
         step = _step(
             first.device_mesh, tuple(x.placements for x in tensors), tuple(tuple(x.shape) for x in tensors), pattern
         )
@@ -73,8 +73,8 @@ def einsum(
 
 
 def matmul(
-    a: torch.Tensor,
-    b: torch.Tensor,
+    a: Any,
+    b: Any,
     cuts: str = "",
     *,
     placements: Sequence[Placement] | None = None,
