@@ -120,11 +120,12 @@ def is_right(pattern: str, shapes: list[tuple[int, ...]], dtype: torch.dtype, de
         call = torch.compile(call, fullgraph=True, backend="aot_eager")
     got = call(*[x.requires_grad_() for x in locals_])
     plain = ",".join(letters(side) for side in sides) + "->" + letters(pattern.partition("->")[2])
-    wants = [x.double().requires_grad_() for x in wholes]
+    # Where ranks hold addends, each has the whole as its own.
+    sums = [x * ranks if "+x" in side else x for x, side in zip(wholes, sides)]
+    wants = [x.double().requires_grad_() for x in sums]
     want = torch.einsum(plain, *wants)
     output = pattern.partition("->")[2].strip()
-    factor = ranks if "+x" in sides[0] else 1  # each rank has the whole as its addend
-    right = torch.equal(summed(got, output), local_part(want * factor, output, rank).to(dtype))
+    right = torch.equal(summed(got, output), local_part(want, output, rank).to(dtype))
     # The result's gradient is 1 everywhere; of copies the gradients are added.
     grads = torch.autograd.grad(got.sum(), locals_)
     copies = ranks if "x" not in output else 1
@@ -141,7 +142,7 @@ def letters(side: str) -> str:
 
 
 def local_part(whole: torch.Tensor, side: str, rank: int) -> torch.Tensor:
-    """Lengths here divide evenly. Where ranks have addends, each gets the whole."""
+    """Lengths here divide evenly."""
     dims = parse_side(side).dims
     for place, dim in enumerate(dims):
         if dim.over:
