@@ -6,13 +6,14 @@ import itertools
 import math
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import DEAD, Ranks
+from ranks import DEAD, ROOT, Ranks, run_by_torchrun
 
 import axisloom
 import axisloom.torch as ours
@@ -416,3 +417,17 @@ def within_a_group(rank: int) -> None:
 def test_groups_and_meshes_of_other_ranks(ranks: Ranks) -> None:
     if len(ranks.processes) == 4:
         ranks.run(within_a_group)
+
+
+# Programs -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_program_of_the_documents(tmp_path: Path) -> None:
+    page = (ROOT / "docs/python-torch-distributed.md").read_text(encoding="utf-8").partition("\n## Products\n")[2]
+    program = tmp_path / "multiply.py"
+    program.write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
+    assert run_by_torchrun(program).count("[64, 512] [128, 256]") == 2
+
+
+def test_the_script_for_cards_without_one() -> None:
+    assert "8 patterns: all right" in run_by_torchrun(ROOT / "tools/try_products_on_cards.py", "--cpu")
