@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ._errors import ShapeError
-from ._products import Move, Panels, Product, Shape, has_panels, piece_of, sides_of
+from ._product_panels import Lead, Panels, Piece, has_axis, parts_of, piece_of, piece_to_cut
+from ._products import Move, Product, Shape, sides_of
 from .distributed import Agreed, described, digest_of, mesh_for, whole_shape
 
 # Agreement -----------------------------------------------------------------------------------------------------------
@@ -106,8 +107,9 @@ class Engine(Protocol):
 
 def run(product: Product, rank: int, arrays: Sequence[Any], engine: Engine) -> Any:
     """This rank's part of the result, of its parts of the operands. All ranks call it together."""
-    if product.panels is not None and engine.takes_panels:
-        return _Panelled(product, product.panels, rank, arrays, engine).run()
+    panels = product.panels if engine.takes_panels else None
+    if panels is not None:
+        return _Panelled(product, panels, rank, arrays, engine).run()
     way = product.way
     ready = [take() for take in [_started(engine, move, x) for move, x in zip(way.moves, arrays)]]
     made = engine.multiply(product.local_pattern, ready, product.made_dtype)
@@ -123,28 +125,37 @@ class _Panelled:
     """While a panel is multiplied, the next one comes, and the sums of the one before go."""
 
     def __init__(self, product: Product, panels: Panels, rank: int, arrays: Sequence[Any], engine: Engine) -> None:
-        self.product, self.engine, self.pieces = product, engine, panels.pieces
+        self.product, self.panels, self.rank, self.engine = product, panels, rank, engine
         self.sums = product.way.sums
-        self.parts = product.extents[panels.axis] // panels.pieces[-1][1]
         self.place = product.expression.output.axes.index(panels.axis)
+        self.parts = parts_of(product, panels.axis)
         self.places = [
-            term.axes.index(panels.axis) if has_panels(product, number, panels.axis) else None
+            term.axes.index(panels.axis) if has_axis(product, number, panels.axis) else None
             for number, term in enumerate(product.expression.terms)
         ]
-        # What has no panels comes as a whole, before all else.
+        led = None if panels.lead is None else panels.lead.operand
+        # What has no pieces comes as a whole, before all else.
         self.arrays = [
-            _started(engine, move if place is None else None, x)()
-            for move, x, place in zip(product.way.moves, arrays, self.places)
+            x if number == led or place is not None else _started(engine, move, x)()
+            for number, (move, x, place) in enumerate(zip(product.way.moves, arrays, self.places))
         ]
         self.out = engine.empty(product.local_out_shape(rank), product.dtype)
-        self.going: list[Callable[[], None]] = []
+        self.going: list[Callable[[], Any]] = []
 
     def run(self) -> Any:
+        pieces, lead = self.panels.pieces, self.panels.lead
+        leads = iter(()) if lead is None else self.led(lead)
+        led = [take for take in [next(leads, None)] if take is not None]
         coming = self.begun(0)
-        for number in range(len(self.pieces)):
+        led += leads
+        for number in range(len(pieces)):
             ready = [take() for take in coming]
-            coming = self.begun(number + 1) if number + 1 < len(self.pieces) else []
-            self.multiply(number, ready)
+            coming = self.begun(number + 1) if number + 1 < len(pieces) else []
+            target = _piece(self.out, self.place, *pieces[number])
+            if number == 0 and lead is not None:
+                self.multiply_led(lead, led, ready, target)
+            else:
+                self.multiply(pieces[number], ready, target)
             if len(self.going) > 1:
                 self.going.pop(0)()
         for finish in self.going:
@@ -152,26 +163,65 @@ class _Panelled:
         return self.out
 
     def begun(self, number: int) -> list[Callable[[], Any]]:
-        first, last = self.pieces[number]
+        """The operands of a panel."""
+        first, last = self.panels.pieces[number]
         found = []
         for move, x, place in zip(self.product.way.moves, self.arrays, self.places):
-            if place is not None:
-                x = _piece(x, place, first, last)
-                move = None if move is None else piece_of(move, place, last - first, self.parts)
-                found.append(_started(self.engine, move, x))
-            else:
+            if place is None:
                 found.append(_started(self.engine, None, x))
+                continue
+            move = None if move is None else piece_of(move, place, last - first, self.parts)
+            found.append(_started(self.engine, move, _piece(x, place, first, last)))
         return found
 
-    def multiply(self, number: int, ready: list[Any]) -> None:
+    def led(self, lead: Lead) -> Iterator[Callable[[], Any]]:
+        """Starts the pieces of an operand, each when it is asked for, into one array that takes the operand's place."""
         product, engine = self.product, self.engine
-        first, last = self.pieces[number]
-        target = _piece(self.out, self.place, first, last)
+        move, x = product.way.moves[lead.operand], self.arrays[lead.operand]
+        assert move is not None
+        place, parts = product.expression.terms[lead.operand].axes.index(lead.axis), parts_of(product, lead.axis)
+        whole = engine.empty(move.plan.local_out_shape(self.rank), product.dtypes[lead.operand])
+        self.arrays[lead.operand] = whole
+        alike = move.source.cuts[place] == move.target.cuts[place]
+        if not alike:
+            x = x.reshape((*x.shape[:place], parts, x.shape[place] // parts, *x.shape[place + 1 :]))
+        for first, last in lead.pieces:
+            target = _piece(whole, place, first, last)
+            if alike:
+                yield engine.start(piece_of(move, place, last - first, parts), _piece(x, place, first, last), target)
+            else:
+                one = piece_to_cut(move, place, last - first, parts)
+                yield engine.start(one, _piece(x, place + 1, first, last), target[(slice(None),) * place + (None,)])
+
+    def multiply_led(self, lead: Lead, led: list[Callable[[], Any]], ready: list[Any], target: Any) -> None:
+        """The first panel, as the pieces of the operand that leads come."""
+        product, engine = self.product, self.engine
+        own = product.expression.output.axes.index(lead.axis)
+        of_operand = product.expression.terms[lead.operand].axes.index(lead.axis)
+        first, last = self.panels.pieces[0]
+        made = target
+        if self.sums is not None:
+            shape = product.made_shape(self.rank)
+            made = engine.empty((*shape[: self.place], last - first, *shape[self.place + 1 :]), product.made_dtype)
+        for take, piece in zip(led, lead.pieces):
+            take()
+            ready[lead.operand] = _piece(self.arrays[lead.operand], of_operand, *piece)
+            engine.multiply(product.local_pattern, ready, product.made_dtype, _piece(made, own, *piece))
+        if self.sums is not None:
+            self.send(made, last - first, target)
+
+    def multiply(self, piece: Piece, ready: list[Any], target: Any) -> None:
+        product, engine = self.product, self.engine
         if self.sums is None:
             engine.multiply(product.local_pattern, ready, product.made_dtype, target)
-            return
-        made = engine.multiply(product.local_pattern, ready, product.made_dtype)
-        move = piece_of(self.sums, self.place, last - first, self.parts)
+        else:
+            self.send(engine.multiply(product.local_pattern, ready, product.made_dtype), piece[1] - piece[0], target)
+
+    def send(self, made: Any, length: int, target: Any) -> None:
+        """A panel of products to where the result is to be."""
+        product, engine = self.product, self.engine
+        assert self.sums is not None
+        move = piece_of(self.sums, self.place, length, self.parts)
         if product.made_dtype == product.dtype:
             self.going.append(engine.start(move, made, target))
             return

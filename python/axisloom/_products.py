@@ -10,11 +10,14 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ._cuts import Axis, Cut, Dim, Side, parse_side
 from ._errors import EinopsError, ShapeError, UnsupportedError, UsageError
 from .distributed import Mesh, Redistribution
+
+if TYPE_CHECKING:
+    from ._product_panels import Panels
 
 Shape = tuple[int, ...]
 Cuts = tuple[Cut, ...]
@@ -220,13 +223,6 @@ class Way(NamedTuple):
     work: int  # multiplications of the rank that has most
 
 
-class Panels(NamedTuple):
-    """Pieces along a kept axis: one travels while the one before is multiplied."""
-
-    axis: str
-    pieces: tuple[tuple[int, int], ...]  # of this axis of local arrays: first, and one past the last
-
-
 # What travels is weighed against what is multiplied, so that no rank multiplies what others do only to spare a few
 # bytes. While a byte goes from one H200 to another, one of them multiplies 64 pairs of floats, or 800 of 16 bits.
 MULTIPLICATIONS = {2: 512}
@@ -234,8 +230,6 @@ OTHER_MULTIPLICATIONS = 64
 
 MOST_WAYS = 2000
 MOST_RANKS = 64  # of which all are asked for their load; of more, some
-LEAST_PANEL = 16 << 20  # bytes that travel: NCCL needs some for its speed
-MOST_PANELS = 8
 
 _WIDE = {"float16": "float32", "bfloat16": "float32", "bool": "int32"}
 _BYTES = re.compile(r"\d+")
@@ -294,7 +288,13 @@ class Product:
         self.bytes = self.way.bytes
         #: That of what a rank multiplies; wider where it is one part of a sum.
         self.made_dtype = partial_dtype(dtype) if self.adds else dtype
-        self.panels = _panels(self)
+
+    @functools.cached_property
+    def panels(self) -> Panels | None:
+        """In which pieces it goes, where it goes in pieces."""
+        from ._product_panels import panels_of
+
+        return panels_of(self)
 
     @property
     def adds(self) -> bool:
@@ -505,79 +505,3 @@ def _asked(mesh: Mesh) -> list[int]:
     if mesh.ranks <= MOST_RANKS:
         return list(range(mesh.ranks))
     return sorted({0, 1, mesh.ranks // 3, mesh.ranks // 2, mesh.ranks - 1})
-
-
-# Panels --------------------------------------------------------------------------------------------------------------
-
-
-def _panels(product: Product) -> Panels | None:
-    """Along the kept axis that most of what travels has; None where one piece is best, or none can be cut off."""
-    best, most = None, 0
-    for axis in product.expression.output.axes:
-        weight = _weight(product, axis)
-        if weight >= most:
-            best, most = axis, weight
-    if best is None or not most:
-        return None
-    extent = local_extent(product, best)
-    needed = -(-2 * _travelling(product, best) // product.workspace)
-    count = min(max(min(most // LEAST_PANEL, MOST_PANELS), needed), extent)
-    if count < 2:
-        return None
-    bounds = [extent * place // count for place in range(count + 1)]
-    return Panels(best, tuple(zip(bounds, bounds[1:])))
-
-
-def local_extent(product: Product, axis: str) -> int:
-    """Of an axis that is cut evenly."""
-    return product.extents[axis] // _parts(product, axis)
-
-
-def _parts(product: Product, axis: str) -> int:
-    place = product.expression.output.axes.index(axis)
-    return math.prod(product.mesh.axes[name] for cut in product.way.made.cuts[place] for name in cut.over)
-
-
-def has_panels(product: Product, operand: int, axis: str) -> bool:
-    """Whether an operand has this axis, in its whole length."""
-    term, shape = product.expression.terms[operand], product.shapes[operand]
-    return axis in term.axes and shape[term.axes.index(axis)] == product.extents[axis]
-
-
-def _stages(product: Product, axis: str) -> Iterator[tuple[Move, int, int]]:
-    """What travels and has this axis: the move, the axis's place, and bytes of an element."""
-    for number, move in enumerate(product.way.moves):
-        if move is not None and has_panels(product, number, axis):
-            place = product.expression.terms[number].axes.index(axis)
-            yield move, place, item_bytes(product.dtypes[number])
-    if product.way.sums is not None:
-        yield product.way.sums, product.expression.output.axes.index(axis), item_bytes(product.made_dtype)
-
-
-def _weight(product: Product, axis: str) -> int:
-    """Bytes that travel in panels along this axis. 0 where a piece of it on one side is not one on the other."""
-    cuts = product.way.made.cuts[product.expression.output.axes.index(axis)]
-    if product.extents[axis] % _parts(product, axis) or any(cut.deal for cut in cuts):
-        return 0
-    if axis in _doubled(product.expression):
-        return 0
-    total = 0
-    for move, place, width in _stages(product, axis):
-        if not move.source.cuts[place] == move.target.cuts[place] == cuts:
-            return 0
-        total += load_of(move, width)
-    return total
-
-
-def _travelling(product: Product, axis: str) -> int:
-    """Bytes of all panels, as they lie on a rank."""
-    total = 0
-    for move, _, width in _stages(product, axis):
-        sides = (move.plan.local_in_shape(0), move.plan.local_out_shape(0))
-        total += max(map(math.prod, sides)) * width
-    return total
-
-
-def piece_of(move: Move, place: int, length: int, parts: int) -> Move:
-    """The move of a panel of this length."""
-    return move._replace(shape=(*move.shape[:place], length * parts, *move.shape[place + 1 :]))

@@ -59,8 +59,7 @@ class Case(NamedTuple):
     def result(self, wholes: Sequence[np.ndarray] | None = None) -> np.ndarray:
         if wholes is None:
             wholes = [sum(self.addends(number)) for number in range(len(self.sides) - 1)]
-        letters = {name: "ijklmn"[place] for place, name in enumerate("abcdef")}
-        *operands, output = ["".join(letters[dim.axes[0].name] for dim in side.dims) for side in self.sides]
+        *operands, output = ["".join(dim.axes[0].name for dim in side.dims) for side in self.sides]  # letters
         return np.einsum(f"{','.join(operands)}->{output}", *wholes)
 
     def part(self, result: np.ndarray, rank: int) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +13,9 @@ import product_cases
 import pytest
 
 import axisloom
-from axisloom import _product_runs, _products
-from axisloom.distributed import Mesh, Product
+from axisloom import _product_panels, _product_runs
+from axisloom._cuts import parse_side
+from axisloom.distributed import Mesh, Product, Redistribution
 
 MESHES = ("x=1", "x=2", "x=3", "x=4", "x=2 y=2", "x=3 y=2", "x=1 y=3", "x=2 y=1 z=2")
 
@@ -114,7 +114,7 @@ def test_random_patterns(block: int) -> None:
 
 @pytest.mark.parametrize("block", range(4))
 def test_random_patterns_in_panels(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_products, "LEAST_PANEL", 1)
+    monkeypatch.setattr(_product_panels, "LEAST_PANEL", 1)
     panelled = 0
     for seed in range(1000 + block * 50, 1050 + block * 50):
         case = product_cases.draw(seed, MESHES)
@@ -125,12 +125,135 @@ def test_random_patterns_in_panels(block: int, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_every_way_is_right(block: int) -> None:
+def test_every_way_is_right(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not the best alone."""
+    monkeypatch.setattr(_product_panels, "LEAST_PANEL", 1)
     for seed in range(2000 + block * 15, 2015 + block * 15):
         case = product_cases.draw(seed, ("x=2", "x=3", "x=2 y=2"))
         product = Product(case.pattern, case.mesh, case.shapes, "float64")
         for way in product.ways[:: max(1, len(product.ways) // 6)]:
             product.way = way
-            product.panels = _products._panels(product)
+            product.__dict__.pop("panels", None)
             check(case, product)
+
+
+EVEN = (
+    ("i k@x, k@x j -> i@x j", "x=2"),
+    ("i k@x, k@x j -> i j", "x=3"),
+    ("i@x k@y, k@x j@y -> i@x j@y", "x=2 y=2"),
+    ("i@y k@x, k@x j -> j i@y@x", "x=2 y=2"),
+    ("b@x i k@y, k@x j -> j b i@y", "x=2 y=2"),
+    ("i k@(x y), k@(x y) j -> i@(x y) j", "x=2 y=2"),
+)
+
+
+@pytest.mark.parametrize(("pattern", "mesh"), EVEN)
+def test_an_operand_that_leads(pattern: str, mesh: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In pieces, beside the first panel."""
+    monkeypatch.setattr(_product_panels, "LEAST_PANEL", 1)
+    sides = tuple(parse_side(text) for text in pattern.replace("->", ",").split(","))
+    lengths = {name: 12 for name in "bijk"}
+    extents = tuple({dim.axes[0].name: lengths[dim.axes[0].name] for dim in side.dims} for side in sides)
+    case = product_cases.Case(sides, mesh, extents, 7)
+    product = Product(case.pattern, case.mesh, case.shapes, "float64")
+    leads = 0
+    for way in product.ways:
+        product.way = way
+        product.__dict__.pop("panels", None)
+        if product.panels is not None and product.panels.lead is not None:
+            leads += 1
+            check(case, product)
+    assert leads
+
+
+# Plans ----------------------------------------------------------------------------------------------------------------
+
+CHOSEN = (
+    # The smaller operand is gathered; what is cut alike is multiplied where it is.
+    ("i@x k, k@x j -> i@x j", "x=4", [(4096, 64), (64, 64)], "i@x k, k j -> i@x j"),
+    ("i@x k, k j -> i@x j", "x=4", [(64, 64), (64, 4096)], "i@x k, k j -> i@x j"),
+    ("i k@x, k@x j -> i@x j", "x=4", [(64, 4096), (4096, 64)], "i k@x, k@x j -> i j +x"),
+    ("i@x k@y, k@x j@y -> i@x j@y", "x=2 y=2", [(512, 512), (512, 512)], "i@x k, k j@y -> i@x j@y"),
+    ("i@x k@y, k@y j -> i@x j@y", "x=2 y=4", [(512, 8192), (8192, 64)], "i@x k@y, k@y j -> i@x j +y"),
+    ("b h@x q d, b h@x k d -> b h@x q k", "x=4", [(2, 8, 64, 32)] * 2, "b h@x q d, b h@x k d -> b h@x q k"),
+    ("i k +x, k j -> i j +x", "x=4", [(64, 64), (64, 64)], "i k +x, k j -> i j +x"),
+    # Nobody multiplies what others do, though all have everything.
+    ("i@x k, k@x j -> i j", "x=4", [(512, 512), (512, 512)], "i@x k, k j -> i@x j"),
+    # A mesh axis that the pattern does not name cuts nothing.
+    ("i k, k j -> i j", "x=4", [(512, 512), (512, 512)], "i k, k j -> i j"),
+)
+
+
+@pytest.mark.parametrize(("pattern", "mesh", "shapes", "how"), CHOSEN)
+def test_what_is_chosen(pattern: str, mesh: str, shapes: Any, how: str) -> None:
+    product = Product(pattern, mesh, shapes, "float32")
+    assert product.told(product.way) == how
+    assert f'each rank multiplies "{how}"' in str(product)
+
+
+def test_bytes_are_those_of_the_plans() -> None:
+    product = Product("i@x k, k@x j -> j@x i", "x=4", [(64, 32), (32, 16)], "float64")
+    moves = [move for move in (*product.way.moves, product.way.sums) if move is not None]
+    assert len(moves) == 2
+    assert product.bytes == sum(max(Redistribution(m.pattern, m.mesh, m.shape).largest_load(8)[:2]) for m in moves)
+
+
+def test_sums_for_all_ranks_are_counted_as_engines_do_them() -> None:
+    """Each rank sums a share, and all get all shares: twice (n - 1) / n of the sum, and not n - 1 of it."""
+    product = Product("k@x i, k@x j -> i j", "x=8", [(1 << 16, 64), (1 << 16, 64)], "float32")
+    assert product.told(product.way) == "k@x i, k@x j -> i j +x"
+    assert product.bytes == 2 * 7 * (64 * 64 // 8) * 4
+
+
+def test_parts_of_sums_of_short_floats_are_wide() -> None:
+    pattern, shapes = "i k@x, k@x j -> i@x j", [(64, 4096), (4096, 64)]
+    for dtype, made in (("bfloat16", "float32"), ("float16", "float32"), ("float32", "float32"), ("bool", "int32")):
+        product = Product(pattern, "x=2", shapes, dtype)
+        assert product.adds and product.made_dtype == made
+        assert product.bytes == 64 * 32 * 4
+    kept = Product("i k@x, k@x j -> i j +x", "x=2", shapes, "bfloat16")
+    assert not kept.adds and kept.made_dtype == "bfloat16"
+
+
+def test_panels_keep_to_the_workspace() -> None:
+    product = Product("i@x k, k@x j -> i@x j", "x=2", [(1024, 512), (512, 4096)], "float32", workspace=1 << 20)
+    panels = product.panels
+    assert panels is not None and panels.axis == "j" and panels.lead is None
+    assert panels.pieces[0][0] == 0 and panels.pieces[-1][1] == 4096
+    assert all(last == first for (_, last), (first, _) in zip(panels.pieces, panels.pieces[1:]))
+    assert max(last - first for first, last in panels.pieces) * 512 * 4 * 2 <= 1 << 20
+    assert "in 16 panels" in str(product)
+    assert Product("i@x k, k@x j -> i@x j", "x=2", [(1024, 512), (512, 4096)], "float32").panels is None
+
+
+def test_a_thousand_ranks_are_planned() -> None:
+    for pattern, mesh in (("i@x k, k@x j -> i@x j", "x=1024"), ("i@x k@y, k@x j@y -> i@x j@y", "x=32 y=32")):
+        product = Product(pattern, mesh, [(16384, 16384)] * 2, "bfloat16")
+        assert "k j" in product.told(product.way)
+        assert product.bytes < 3 * 16384 * 16384
+
+
+WRONG = (
+    ("i@x k, k j", axisloom.EinopsError, 'needs "->"'),
+    ("i@x (k l), k j -> i j", axisloom.UnsupportedError, "composed axis"),
+    ("i@x k, k j -> i m", axisloom.EinopsError, '"m" stands on the right'),
+    ("i@x k, k j -> i i", axisloom.EinopsError, '"i" stands twice'),
+    ("i@x k, k j -> i@x j@x", axisloom.Error, "x"),
+    ("i@z k, k j -> i j", axisloom.EinopsError, "no axis .z."),
+    ("i@x, k j -> i j", axisloom.ShapeError, "another array than one of shape"),
+    ("i@x k +x, k j -> i j", axisloom.Error, "x"),
+    ("i +x k, k j -> i j", axisloom.EinopsError, "at the end"),
+    ("i & k, k j -> i j", axisloom.EinopsError, "is no list of axes"),
+    ("i k, k j -> i k j +x", axisloom.EinopsError, "there is nothing to be added"),
+    ("...@x k, k j -> ... j", axisloom.UnsupportedError, "name what is cut"),
+    ("i@x k -> i", axisloom.EinopsError, "is of 1 arrays, and 2 were given"),
+    ("i k@x, i k -> i k", axisloom.ShapeError, 'axis "i" .* has length 4 in one array and 6 in another'),
+)
+
+
+@pytest.mark.parametrize(("pattern", "error", "text"), WRONG)
+def test_what_is_wrong_is_said(pattern: str, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        Product(pattern, "x=2", [(4, 6), (6, 8)], "float32")
+    with pytest.raises(axisloom.UsageError, match="no number of bytes"):
+        Product("i@x k, k j -> i j", "x=2", [(4, 6), (6, 8)], "float32", workspace=0)

@@ -12,7 +12,7 @@ sys.path.append(str(Path(__file__).parent.parent))  # where product_cases.py is
 import product_cases
 
 import axisloom
-from axisloom import _products
+from axisloom import _product_panels
 from axisloom.distributed import Product, RankError
 from axisloom.mpi import einsum, matmul, rearrange
 
@@ -28,7 +28,7 @@ for number in range(seed * 1000, seed * 1000 + count):
     want = case.part(case.result(), rank)
     for path in ("auto", "messages", "window"):
         for least_panel, workspace in ((1 << 20, None), (1, 64)):
-            _products.LEAST_PANEL = least_panel
+            _product_panels.LEAST_PANEL = least_panel
             shapes = case.shapes if number % 2 else None
             got = einsum(case.pattern, *operands, mesh=case.mesh, path=path, workspace=workspace, shapes=shapes)
             shown = comm.allgather(got)
@@ -36,7 +36,7 @@ for number in range(seed * 1000, seed * 1000 + count):
             np.testing.assert_array_equal(got, want, err_msg=f"{case}, {path}, {workspace}, rank {rank}")
     panelled += Product(case.pattern, case.mesh, case.shapes, "float64", workspace=64).panels is not None
 assert panelled > 1
-_products.LEAST_PANEL = 1 << 20
+_product_panels.LEAST_PANEL = 1 << 20
 
 # Kinds and dtypes.
 whole, other = np.arange(40.0).reshape(8, 5), np.arange(30.0).reshape(5, 6)

@@ -9,7 +9,6 @@ import gc
 import json
 import os
 import random
-import sys
 import threading
 import time
 import weakref

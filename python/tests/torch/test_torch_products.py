@@ -18,7 +18,7 @@ from ranks import DEAD, ROOT, Ranks, run_by_torchrun
 import axisloom
 import axisloom.torch as ours
 import product_cases
-from axisloom import _products
+from axisloom import _product_panels
 from axisloom.distributed import LostRankError, Product, RankError
 from axisloom.torch import _product
 
@@ -56,7 +56,7 @@ def gathered(x: torch.Tensor) -> list[torch.Tensor]:
 
 
 def multiplies(rank: int, count: int, seeds: range, least_panel: int) -> int:
-    _products.LEAST_PANEL = least_panel
+    _product_panels.LEAST_PANEL = least_panel
     panelled = 0
     for seed in seeds:
         case = product_cases.draw(seed, MESHES[count])
@@ -75,7 +75,7 @@ def multiplies(rank: int, count: int, seeds: range, least_panel: int) -> int:
 @pytest.mark.parametrize("block", range(3))
 def test_random_patterns(ranks: Ranks, block: int) -> None:
     seeds = range(3000 + block * 25, 3025 + block * 25)
-    panelled = ranks.run(multiplies, len(ranks.processes), seeds, (1, _products.LEAST_PANEL)[block % 2])
+    panelled = ranks.run(multiplies, len(ranks.processes), seeds, (1, _product_panels.LEAST_PANEL)[block % 2])
     assert len(ranks.processes) == 1 or block % 2 or min(panelled) > 1
 
 
@@ -89,7 +89,7 @@ def placed(case: product_cases.Case, number: int, rank: int) -> tuple[torch.Tens
 
 
 def has_gradients(rank: int, count: int, seeds: range, least_panel: int) -> None:
-    _products.LEAST_PANEL = least_panel
+    _product_panels.LEAST_PANEL = least_panel
     for seed in seeds:
         case = product_cases.draw(seed, MESHES[count])
         operands = range(len(case.shapes))
@@ -379,7 +379,7 @@ def test_what_is_wrong_with_a_call(two: Ranks) -> None:
 
 def loses_a_rank(rank: int, during: str) -> None:
     a, b = torch.zeros(64, 128), torch.zeros(64, 64)
-    _products.LEAST_PANEL = 1
+    _product_panels.LEAST_PANEL = 1
     ours.einsum("i@x k, k@x j -> i@x j", a, b, mesh="x=2")
     if rank == 1 and during == "before":
         os._exit(1)
