@@ -93,8 +93,9 @@ class Engine(Protocol):
 
     takes_panels: bool
 
-    def start(self, move: Move, x: Any, out: Any = None) -> Callable[[], Any]:
-        """Moves an array, into `out` where there is one."""
+    def start(self, move: Move, x: Any, out: Any = None, slot: int | None = None) -> Callable[[], Any]:
+        """Moves an array, into `out` where there is one. slot: what came there the time before the last is not needed
+        any more."""
 
     def multiply(self, pattern: str, arrays: Sequence[Any], dtype: str, out: Any = None) -> Any:
         """An einsum of this rank's own, in that dtype, into `out` where there is one."""
@@ -166,12 +167,13 @@ class _Panelled:
         """The operands of a panel."""
         first, last = self.panels.pieces[number]
         found = []
-        for move, x, place in zip(self.product.way.moves, self.arrays, self.places):
-            if place is None:
-                found.append(_started(self.engine, None, x))
-                continue
-            move = None if move is None else piece_of(move, place, last - first, self.parts)
-            found.append(_started(self.engine, move, _piece(x, place, first, last)))
+        for slot, (move, x, place) in enumerate(zip(self.product.way.moves, self.arrays, self.places)):
+            piece = x if place is None else _piece(x, place, first, last)
+            if move is None or place is None:
+                found.append(_started(self.engine, None, piece))
+            else:
+                one = piece_of(move, place, last - first, self.parts)
+                found.append(self.engine.start(one, piece, slot=slot))
         return found
 
     def led(self, lead: Lead) -> Iterator[Callable[[], Any]]:

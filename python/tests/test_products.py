@@ -29,7 +29,7 @@ class Threads:
         self.mesh, self.rank, self.board, self.barrier = Mesh(mesh), rank, board, barrier
         self.started, self.moved = 0, 0
 
-    def start(self, move: Any, x: np.ndarray, out: np.ndarray | None = None) -> Any:
+    def start(self, move: Any, x: np.ndarray, out: np.ndarray | None = None, slot: int | None = None) -> Any:
         self.started += 1
         number, names = self.started, [f"p{place}" for place in range(len(move.shape))]
         self.board[number, self.rank] = x
