@@ -3,11 +3,11 @@
 //
 // Usage: axisloom_try_nccl [--no-times | --no-patterns] [--json FILE]
 //
-// A dozen patterns first, in two dtypes, with messages in one round and in several, in the order of the queue and waited
-// for: the bits have to be those of an exchange between threads on the host. Then "b s@x h d -> b s h@x d", as sequence
-// parallelism has it, of 64 MiB and 1 GiB on each card. A time is that of the slowest card. Beside it stand what NCCL
-// takes for the same bytes without packing, and the bound: these bytes over the link, over which every card copies to
-// the next at the same time. What is not right to the last bit is not timed.
+// A dozen patterns first, in two dtypes, with messages in one round and in several, in the order of the queue and
+// waited for: the bits have to be those of an exchange between threads on the host. Then "b s@x h d -> b s h@x d", as
+// sequence parallelism has it, of 64 MiB and 1 GiB on each card. A time is that of the slowest card. Beside it stand
+// what NCCL takes for the same bytes without packing, and the bound: these bytes over the link, over which every card
+// copies to the next at the same time. What is not right to the last bit is not timed.
 #include <axisloom/error.hpp>
 #include <axisloom/nccl.hpp>
 
@@ -64,15 +64,15 @@ struct Runtimes {
   void* nccl = opened(nccl_name());
   void* driver = opened("libcuda.so.1");
   int (*get_id)(UniqueId*) = entry<int(UniqueId*)>(nccl, "ncclGetUniqueId");
-  int (*init_rank)(ncclComm_t*, int, UniqueId, int) =
-      entry<int(ncclComm_t*, int, UniqueId, int)>(nccl, "ncclCommInitRank");
+  int (*init_rank)(ncclComm_t*, int, UniqueId, int) = entry<int(ncclComm_t*, int, UniqueId, int)>(nccl,
+                                                                                                  "ncclCommInitRank");
   int (*destroy)(ncclComm_t) = entry<int(ncclComm_t)>(nccl, "ncclCommDestroy");
   int (*version)(int*) = entry<int(int*)>(nccl, "ncclGetVersion");
   int (*retain)(void**, int) = entry<int(void**, int)>(driver, "cuDevicePrimaryCtxRetain");
   int (*set_current)(void*) = entry<int(void*)>(driver, "cuCtxSetCurrent");
   int (*enable_peer)(void*, unsigned) = entry<int(void*, unsigned)>(driver, "cuCtxEnablePeerAccess");
-  int (*copy)(std::uint64_t, std::uint64_t, std::size_t, void*) =
-      entry<int(std::uint64_t, std::uint64_t, std::size_t, void*)>(driver, "cuMemcpyAsync");
+  int (*copy)(std::uint64_t, std::uint64_t, std::size_t,
+              void*) = entry<int(std::uint64_t, std::uint64_t, std::size_t, void*)>(driver, "cuMemcpyAsync");
   int (*create_stream)(void**, unsigned) = entry<int(void**, unsigned)>(driver, "cuStreamCreate");
   int (*allocate)(std::uint64_t*, std::size_t) = entry<int(std::uint64_t*, std::size_t)>(driver, "cuMemAlloc_v2");
   int (*free)(std::uint64_t) = entry<int(std::uint64_t)>(driver, "cuMemFree_v2");
@@ -81,7 +81,10 @@ struct Runtimes {
 /// What the ranks, threads of this process, have in common.
 struct Job {
   explicit Job(int ranks)
-      : ranks(ranks), together(ranks), contexts(std::size_t(ranks)), addresses(std::size_t(ranks)),
+      : ranks(ranks),
+        together(ranks),
+        contexts(std::size_t(ranks)),
+        addresses(std::size_t(ranks)),
         seconds(std::size_t(ranks)) {
     require(runtimes.get_id(&id), "ncclGetUniqueId");
   }
@@ -272,9 +275,8 @@ class Rank {
     Exchange exchange("b s@x h d -> b s h@x d", mesh(), {b, rows * job_.ranks, h, d}, dtype, in_order_,
                       {.device = card_});
     const Memory from(*this, std::size_t(mib) << 20), to(*this, std::size_t(mib) << 20);
-    const bool right = dtype == Dtype::f32
-                           ? result_is_right<std::uint32_t>(exchange, from, to, std::uint64_t(rows))
-                           : result_is_right<std::uint16_t>(exchange, from, to, std::uint64_t(rows));
+    const bool right = dtype == Dtype::f32 ? result_is_right<std::uint32_t>(exchange, from, to, std::uint64_t(rows))
+                                           : result_is_right<std::uint16_t>(exchange, from, to, std::uint64_t(rows));
     if (!right) {
       ++job_.wrong;
       std::printf("WRONG on rank %d: %lld MiB\n", rank_, static_cast<long long>(mib));
@@ -365,8 +367,9 @@ void write_json(const char* file, const Job& job) {
   int version = 0;
   job.runtimes.version(&version);
   std::ofstream(file) << "{\"device\": \"" << Device::open("cuda:0").info().name << "\", \"ranks\": " << job.ranks
-                      << ", \"nccl\": " << version << ", \"patterns\": " << tried().size() << ", \"wrong\": " << job.wrong
-                      << ", \"cases\": [\n" << job.json << "]}\n";
+                      << ", \"nccl\": " << version << ", \"patterns\": " << tried().size()
+                      << ", \"wrong\": " << job.wrong << ", \"cases\": [\n"
+                      << job.json << "]}\n";
 }
 
 int try_all(bool patterns, bool timed, const char* json) {

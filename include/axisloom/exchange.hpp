@@ -32,7 +32,8 @@ struct IncomingMessage {
   std::span<std::byte> bytes;  ///< where it is put
 };
 
-/// Messages on their way. Destroyed before `wait` or `wait_in` has returned, it gives them up: nothing is written afterwards.
+/// Messages on their way. Destroyed before `wait` or `wait_in` has returned, it gives them up: nothing is written
+/// afterwards.
 class MessagesInFlight {
  public:
   virtual ~MessagesInFlight() = default;

@@ -33,10 +33,10 @@ struct Options {
 /// The ranks of a communicator, which stays the caller's: let go of this one and of its exchanges before
 /// ncclCommDestroy. As with NCCL's own calls, all ranks that use a communicator use it in the same order.
 ///
-/// NCCL is the file that AXISLOOM_NCCL names, else the libnccl.so.2 that the program has loaded or the loader finds: that
-/// of the communicator, 2.7 or newer. Throws Error(unsupported) where there is none, Error(no_device) where
-/// the driver does not show the communicator's card. What NCCL reports, and a rank that does not answer within the
-/// limit, becomes Error(device) here and in everything that uses the communicator; it says the same from then on.
+/// NCCL is the file that AXISLOOM_NCCL names, else the libnccl.so.2 that the program has loaded or the loader finds:
+/// that of the communicator, 2.7 or newer. Throws Error(unsupported) where there is none, Error(no_device) where the
+/// driver does not show the communicator's card. What NCCL reports, and a rank that does not answer within the limit,
+/// becomes Error(device) here and in everything that uses the communicator; it says the same from then on.
 std::shared_ptr<Communicator> communicator(ncclComm_t comm, const Options& options = {});
 
 }  // namespace axisloom::nccl

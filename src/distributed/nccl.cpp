@@ -99,8 +99,9 @@ class Engine : core::NotCopied {
     int failed = kNcclSuccess;
     const char* where = nullptr;
     const auto add = [&](const auto& entry, const DeviceMessage& message) {
-      const int result = where ? kNcclSuccess : entry(message.address, message.bytes, kNcclInt8, message.peer, comm_,
-                                                      messages_->native());
+      const int result =
+          where ? kNcclSuccess
+                : entry(message.address, message.bytes, kNcclInt8, message.peer, comm_, messages_->native());
       if (result == kNcclSuccess || result == kNcclInProgress) return;
       failed = result;
       where = entry.name;
@@ -144,7 +145,8 @@ class Engine : core::NotCopied {
       state();
       const Clock::duration past = Clock::now() - begin;
       if (past > options_.limit)
-        fail({.message = concat("the other ranks did not answer within ", options_.limit.count(), " ms", last_error())});
+        fail(
+            {.message = concat("the other ranks did not answer within ", options_.limit.count(), " ms", last_error())});
       if (past < awake) continue;
       std::this_thread::sleep_for(sleep);
       sleep = std::min(2 * sleep, longest_sleep);
@@ -328,8 +330,7 @@ class NcclCommunicator final : public Communicator {
     std::vector<DeviceMessage> sent, received;
     for (const OutgoingMessage& message : out)
       if (!message.bytes.empty())
-        sent.push_back(
-            {member(message.to), const_cast<std::byte*>(message.bytes.data()), message.bytes.size()});
+        sent.push_back({member(message.to), const_cast<std::byte*>(message.bytes.data()), message.bytes.size()});
     for (const IncomingMessage& message : in)
       if (!message.bytes.empty())
         received.push_back({member(message.from), message.bytes.data(), message.bytes.size()});

@@ -16,20 +16,20 @@ inline constexpr int kNcclSuccess = 0, kNcclInProgress = 7, kNcclInt8 = 0;
 
 /// Every entry point used, by its exported name; ncclSend and ncclRecv came last, with 2.7. OPTIONAL ones are null in
 /// libraries older than they are: ncclGetLastError needs 2.13.
-#define AXISLOOM_NCCL(REQUIRED, OPTIONAL)                                                                        \
-  REQUIRED(ncclGetVersion, int, (int* version))                                                                  \
-  REQUIRED(ncclGetErrorString, const char*, (int result))                                                        \
-  OPTIONAL(ncclGetLastError, const char*, (ncclComm_t comm))                                                     \
-  REQUIRED(ncclCommCount, int, (ncclComm_t comm, int* count))                                                    \
-  REQUIRED(ncclCommUserRank, int, (ncclComm_t comm, int* rank))                                                  \
-  REQUIRED(ncclCommCuDevice, int, (ncclComm_t comm, int* device))                                                \
-  REQUIRED(ncclCommGetAsyncError, int, (ncclComm_t comm, int* error))                                            \
-  REQUIRED(ncclCommAbort, int, (ncclComm_t comm))                                                                \
-  REQUIRED(ncclGroupStart, int, ())                                                                              \
-  REQUIRED(ncclGroupEnd, int, ())                                                                                \
-  REQUIRED(ncclSend, int, (const void* from, size_t count, int type, int peer, ncclComm_t comm, void* stream))   \
-  REQUIRED(ncclRecv, int, (void* to, size_t count, int type, int peer, ncclComm_t comm, void* stream))           \
-  REQUIRED(ncclAllGather, int,                                                                                   \
+#define AXISLOOM_NCCL(REQUIRED, OPTIONAL)                                                                      \
+  REQUIRED(ncclGetVersion, int, (int* version))                                                                \
+  REQUIRED(ncclGetErrorString, const char*, (int result))                                                      \
+  OPTIONAL(ncclGetLastError, const char*, (ncclComm_t comm))                                                   \
+  REQUIRED(ncclCommCount, int, (ncclComm_t comm, int* count))                                                  \
+  REQUIRED(ncclCommUserRank, int, (ncclComm_t comm, int* rank))                                                \
+  REQUIRED(ncclCommCuDevice, int, (ncclComm_t comm, int* device))                                              \
+  REQUIRED(ncclCommGetAsyncError, int, (ncclComm_t comm, int* error))                                          \
+  REQUIRED(ncclCommAbort, int, (ncclComm_t comm))                                                              \
+  REQUIRED(ncclGroupStart, int, ())                                                                            \
+  REQUIRED(ncclGroupEnd, int, ())                                                                              \
+  REQUIRED(ncclSend, int, (const void* from, size_t count, int type, int peer, ncclComm_t comm, void* stream)) \
+  REQUIRED(ncclRecv, int, (void* to, size_t count, int type, int peer, ncclComm_t comm, void* stream))         \
+  REQUIRED(ncclAllGather, int,                                                                                 \
            (const void* from, void* to, size_t count_of_each, int type, ncclComm_t comm, void* stream))
 
 /// NCCL as a table of functions.

@@ -1,4 +1,5 @@
-// Exchanges between cards: what is asked of a card's queue and of an engine that takes the card's memory, in which order.
+// Exchanges between cards: what is asked of a card's queue and of an engine that takes the card's memory, in which
+// order.
 #include <axisloom/exchange.hpp>
 
 #include <gtest/gtest.h>

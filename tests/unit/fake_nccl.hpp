@@ -29,11 +29,11 @@ class FakeNcclJob;
 struct ncclComm {
   axisloom::test::FakeNcclJob* job = nullptr;
   int rank = 0;
-  int state = 0;             // ncclResult_t
-  int busy = 0;              // so many times a call goes on when it is asked for the state, as where none blocks
-  std::string failing;       // an entry
-  int code = 0;              // what it returns
-  std::string words;         // of ncclGetLastError
+  int state = 0;        // ncclResult_t
+  int busy = 0;         // so many times a call goes on when it is asked for the state, as where none blocks
+  std::string failing;  // an entry
+  int code = 0;         // what it returns
+  std::string words;    // of ncclGetLastError
   std::vector<std::string> calls;
   std::function<void(void*)> on_messages = {};  // called for each call that gets a stream
 

@@ -1,5 +1,5 @@
-// The communicator of NCCL over a fake NCCL and the fake driver: what is called in which order, what comes of errors, and
-// exchanges. The fake library is opened as a real one.
+// The communicator of NCCL over a fake NCCL and the fake driver: what is called in which order, what comes of errors,
+// and exchanges. The fake library is opened as a real one.
 #include <axisloom/error.hpp>
 #include <axisloom/nccl.hpp>
 
@@ -39,8 +39,9 @@ void exchange_between_cards(ncclComm_t comm, void* stream, float* in, float* out
   axisloom::Device card = axisloom::Device::open("cuda:0");  // the communicator's
   auto ranks = axisloom::nccl::communicator(comm);
   axisloom::Exchange exchange("s@x h -> s h@x", "x=2", {8, 16}, axisloom::Dtype::f32, ranks, {.device = card});
-  axisloom::Buffer from = card.borrow_buffer(in, 4 * 16 * sizeof(float)), to = card.borrow_buffer(out, 8 * 8 * sizeof(float));
-  exchange.run(card.borrow_queue(stream), from, to);  // a cudaStream_t
+  axisloom::Buffer from = card.borrow_buffer(in, 4 * 16 * sizeof(float));  // [4,16]
+  axisloom::Buffer to = card.borrow_buffer(out, 8 * 8 * sizeof(float));    // [8,8]
+  exchange.run(card.borrow_queue(stream), from, to);                       // a cudaStream_t
 }
 
 /// A library of the folder that the build puts beside this program.
@@ -407,7 +408,8 @@ TEST(NcclLibrary, TheCardIsTheCommunicators) {
   FakeNcclJob job(2);
   const test::Variable named("AXISLOOM_NCCL", library("libnccl.so.2"));
   expect_says(error_of([&] { nccl::communicator(&job.comm(0)); }), Errc::no_device, "cuda");
-  expect_says(error_of([&] { exchange_between_cards(&job.comm(0), nullptr, nullptr, nullptr); }), Errc::no_device, "CUDA");
+  expect_says(error_of([&] { exchange_between_cards(&job.comm(0), nullptr, nullptr, nullptr); }), Errc::no_device,
+              "CUDA");
   named.set("/nowhere/libnccl.so.2");
   expect_says(error_of([&] { nccl::communicator(&job.comm(0)); }), Errc::unsupported, "NCCL was not found");
 }
