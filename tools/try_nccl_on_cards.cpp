@@ -5,9 +5,9 @@
 //
 // A dozen patterns first, in two dtypes, with messages in one round and in several, in the order of the queue and
 // waited for: the bits have to be those of an exchange between threads on the host. Then "b s@x h d -> b s h@x d", as
-// sequence parallelism has it, of 64 MiB and 1 GiB on each card. A time is that of the slowest card. Beside it stand
-// what NCCL takes for the same bytes without packing, and the bound: these bytes over the link, over which every card
-// copies to the next at the same time. What is not right to the last bit is not timed.
+// sequence parallelism has it, of 64 MiB and 1 GiB on each card, in workspaces of several sizes. A time is that of the
+// slowest card. Beside it stand what NCCL takes for the same bytes without packing, and the bound: these bytes over the
+// link, over which every card copies to the next at the same time. What is not right to the last bit is not timed.
 #include <axisloom/error.hpp>
 #include <axisloom/nccl.hpp>
 
@@ -177,8 +177,10 @@ class Rank {
   void measure() {
     const double link = measure_link();
     if (rank_ == 0) std::printf("link: %.1f GB/s each way\n", link / 1e9);
-    for (const std::int64_t mib : {64, 1024})
-      for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) measure(mib, dtype, link);
+    for (const std::int64_t mib : {64, 1024}) {
+      measure<std::uint32_t>(mib, Dtype::f32, link);
+      measure<std::uint16_t>(mib, Dtype::bf16, link);
+    }
   }
 
  private:
@@ -252,49 +254,65 @@ class Rank {
     return Bits((index + 1) * 0x9e3779b97f4a7c15U >> 29);
   }
 
-  /// Of 2 x all rows x 32 heads x 128, with rows on each card before and heads on each afterwards.
+  /// This rank's rows of 2 x all rows x 32 heads x 128.
   template <class Bits>
-  bool result_is_right(Exchange& exchange, const Memory& from, const Memory& to, std::uint64_t rows) {
-    const std::uint64_t b = 2, h = 32, d = 128, all_rows = rows * std::uint64_t(job_.ranks);
-    const std::uint64_t heads = h / std::uint64_t(job_.ranks), rank = std::uint64_t(rank_);
-    std::vector<Bits> values(b * rows * h * d);
-    for (std::uint64_t i = 0; i < values.size(); ++i)
-      values[i] = element<Bits>((i / (rows * h * d) * all_rows + rank * rows) * h * d + i % (rows * h * d));
-    queue_.write(from.buffer, 0, std::as_bytes(std::span(values))).wait();
-    exchange.run(queue_, from.buffer, to.buffer);
-    queue_.read(to.buffer, 0, std::as_writable_bytes(std::span(values))).wait();
-    for (std::uint64_t i = 0; i < values.size(); ++i) {
-      const std::uint64_t head = i / d % heads + rank * heads;
-      if (values[i] != element<Bits>((i / (d * heads) * h + head) * d + i % d)) return false;
+  std::vector<Bits> rows_before(std::uint64_t rows) const {
+    const std::uint64_t each = rows * 32 * 128;
+    std::vector<Bits> values;
+    values.reserve(2 * each);
+    for (std::uint64_t b = 0; b < 2; ++b) {
+      const std::uint64_t first = (b * std::uint64_t(job_.ranks) + std::uint64_t(rank_)) * each;
+      for (std::uint64_t i = 0; i < each; ++i) values.push_back(element<Bits>(first + i));
     }
+    return values;
+  }
+
+  /// This rank's heads of them.
+  template <class Bits>
+  bool heads_are_right(const std::vector<Bits>& values) const {
+    const std::uint64_t each = 32 * 128 / std::uint64_t(job_.ranks);
+    auto value = values.begin();
+    for (std::uint64_t row = 0; row < values.size() / each; ++row)
+      for (std::uint64_t i = 0; i < each; ++i)
+        if (*value++ != element<Bits>(row * 32 * 128 + std::uint64_t(rank_) * each + i)) return false;
     return true;
   }
 
+  template <class Bits>
   void measure(std::int64_t mib, Dtype dtype, double link) {
-    const std::int64_t b = 2, h = 32, d = 128, rows = (mib << 20) / (b * h * d * std::int64_t(size_of(dtype)));
-    Exchange exchange("b s@x h d -> b s h@x d", mesh(), {b, rows * job_.ranks, h, d}, dtype, in_order_,
-                      {.device = card_});
+    const std::int64_t rows = (mib << 20) / std::int64_t(2 * 32 * 128 * sizeof(Bits));
     const Memory from(*this, std::size_t(mib) << 20), to(*this, std::size_t(mib) << 20);
-    const bool right = dtype == Dtype::f32 ? result_is_right<std::uint32_t>(exchange, from, to, std::uint64_t(rows))
-                                           : result_is_right<std::uint16_t>(exchange, from, to, std::uint64_t(rows));
-    if (!right) {
-      ++job_.wrong;
-      std::printf("WRONG on rank %d: %lld MiB\n", rank_, static_cast<long long>(mib));
+    std::vector<Bits> values = rows_before<Bits>(std::uint64_t(rows));
+    queue_.write(from.buffer, 0, std::as_bytes(std::span(values))).wait();
+    for (const std::int64_t workspace : {256, 64, 16}) {
+      Exchange exchange("b s@x h d -> b s h@x d", mesh(), {2, rows * job_.ranks, 32, 128}, dtype, in_order_,
+                        {.device = card_, .workspace = workspace << 20});
+      exchange.run(queue_, from.buffer, to.buffer);
+      queue_.read(to.buffer, 0, std::as_writable_bytes(std::span(values))).wait();
+      if (!heads_are_right(values)) {
+        ++job_.wrong;
+        std::printf("WRONG on rank %d: %lld MiB\n", rank_, static_cast<long long>(mib));
+      }
+      job_.together.arrive_and_wait();
+      if (job_.wrong > 0) return;
+      const double ours = median_seconds([&] { exchange.run(queue_, from.buffer, to.buffer); });
+      const double bare = median_seconds([&] { send_bare(from, to, std::size_t(exchange.report().bytes_sent)); });
+      if (rank_ == 0) note(mib, dtype, workspace, exchange.report(), link, ours, bare);
     }
-    job_.together.arrive_and_wait();
-    if (job_.wrong > 0) return;
-    const double sent = double(exchange.report().bytes_sent), bound = sent / link;
-    const double ours = median_seconds([&] { exchange.run(queue_, from.buffer, to.buffer); });
-    const double bare = median_seconds([&] { send_bare(from, to, std::size_t(sent)); });
-    if (rank_ != 0) return;
-    const std::string what = std::to_string(mib) + " MiB " + std::string(name(dtype));
-    std::printf("%-14s %2lld rounds %9.1f us, %.2f of the bound; NCCL without packing %9.1f us, %.2f\n", what.c_str(),
-                static_cast<long long>(exchange.report().rounds), ours * 1e6, bound / ours, bare * 1e6, bound / bare);
-    job_.json += (job_.json.empty() ? "" : ",\n") + std::string("  {\"mib\": ") + std::to_string(mib) +
-                 ", \"dtype\": \"" + std::string(name(dtype)) + "\", \"seconds\": " + std::to_string(ours * 1e6) +
-                 "e-6, \"nccl_alone_seconds\": " + std::to_string(bare * 1e6) +
-                 "e-6, \"share_of_bound\": " + std::to_string(bound / ours) +
-                 ", \"link_bytes_per_second\": " + std::to_string(link) + "}";
+  }
+
+  void note(std::int64_t mib, Dtype dtype, std::int64_t workspace, const ExchangeReport& report, double link,
+            double ours, double bare) {
+    const double bound = double(report.bytes_sent) / link;
+    const auto number = [](const auto value) { return std::to_string(value); };
+    const std::string type(name(dtype)), what = number(mib) + " MiB " + type + " by " + number(workspace);
+    std::printf("%-19s %3lld rounds %9.1f us, %.2f of the bound; NCCL without packing %9.1f us, %.2f\n", what.c_str(),
+                static_cast<long long>(report.rounds), ours * 1e6, bound / ours, bare * 1e6, bound / bare);
+    job_.json += (job_.json.empty() ? "" : ",\n") + ("  {\"mib\": " + number(mib)) + ", \"dtype\": \"" + type +
+                 "\", \"workspace_mib\": " + number(workspace) + ", \"rounds\": " + number(report.rounds) +
+                 ", \"microseconds\": " + number(ours * 1e6) +
+                 ", \"microseconds_of_nccl_alone\": " + number(bare * 1e6) +
+                 ", \"share_of_bound\": " + number(bound / ours) + ", \"link_bytes_per_second\": " + number(link) + "}";
   }
 
   /// The same number of bytes from one buffer to the other, in equal messages.
@@ -377,8 +395,8 @@ int try_all(bool patterns, bool timed, const char* json) {
   test::run_ranks(job.ranks, true, [&](const std::shared_ptr<test::ThreadCommunicator>& threads) {
     try {
       Rank rank(job, threads);
-      if (timed) rank.measure();
       if (patterns) rank.try_patterns();
+      if (timed && job.wrong == 0) rank.measure();
     } catch (const std::exception& error) {
       std::fprintf(stderr, "rank %d: %s\n", threads->rank(), error.what());
       std::_Exit(1);  // the others would wait for this rank
