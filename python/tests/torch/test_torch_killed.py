@@ -51,7 +51,7 @@ def goes_on(rank: int, pattern: str, workspace: int) -> str:
 def context() -> Any:
     """Processes that are forked from one that has imported all of it: each starts in no time."""
     made = multiprocessing.get_context("forkserver")
-    made.set_forkserver_preload(["torch.distributed", "axisloom.torch", "ranks", __name__])
+    made.set_forkserver_preload(["axisloom.torch.distributed", "ranks", __name__])
     return made
 
 
