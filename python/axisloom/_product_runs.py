@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ._errors import ShapeError
-from ._product_panels import Lead, Panels, Piece, has_axis, parts_of, piece_of, piece_to_cut
+from ._product_panels import Panels, Piece, has_axis, parts_of, piece_of
 from ._products import Move, Product, Shape, sides_of
 from .distributed import Agreed, described, digest_of, mesh_for, whole_shape
 
@@ -93,9 +93,8 @@ class Engine(Protocol):
 
     takes_panels: bool
 
-    def start(self, move: Move, x: Any, out: Any = None, slot: int | None = None) -> Callable[[], Any]:
-        """Moves an array, into `out` where there is one. slot: what came there the time before the last is not needed
-        any more."""
+    def start(self, move: Move, x: Any, out: Any = None) -> Callable[[], Any]:
+        """Moves an array, into `out` where there is one."""
 
     def multiply(self, pattern: str, arrays: Sequence[Any], dtype: str, out: Any = None) -> Any:
         """An einsum of this rank's own, in that dtype, into `out` where there is one."""
@@ -126,7 +125,7 @@ class _Panelled:
     """While a panel is multiplied, the next one comes, and the sums of the one before go."""
 
     def __init__(self, product: Product, panels: Panels, rank: int, arrays: Sequence[Any], engine: Engine) -> None:
-        self.product, self.panels, self.rank, self.engine = product, panels, rank, engine
+        self.product, self.panels, self.engine = product, panels, engine
         self.sums = product.way.sums
         self.place = product.expression.output.axes.index(panels.axis)
         self.parts = parts_of(product, panels.axis)
@@ -134,96 +133,47 @@ class _Panelled:
             term.axes.index(panels.axis) if has_axis(product, number, panels.axis) else None
             for number, term in enumerate(product.expression.terms)
         ]
-        led = None if panels.lead is None else panels.lead.operand
-        # What has no pieces comes as a whole, before all else.
+        # What has no panels comes as a whole, before all else.
         self.arrays = [
-            x if number == led or place is not None else _started(engine, move, x)()
-            for number, (move, x, place) in enumerate(zip(product.way.moves, arrays, self.places))
+            _started(engine, move if place is None else None, x)()
+            for move, x, place in zip(product.way.moves, arrays, self.places)
         ]
         self.out = engine.empty(product.local_out_shape(rank), product.dtype)
         self.going: list[Callable[[], Any]] = []
 
     def run(self) -> Any:
-        pieces, lead = self.panels.pieces, self.panels.lead
-        leads = iter(()) if lead is None else self.led(lead)
-        led = [take for take in [next(leads, None)] if take is not None]
-        coming = self.begun(0)
-        led += leads
-        for number in range(len(pieces)):
+        pieces = self.panels.pieces
+        coming = self.begun(pieces[0])
+        for number, piece in enumerate(pieces):
             ready = [take() for take in coming]
-            coming = self.begun(number + 1) if number + 1 < len(pieces) else []
-            target = _piece(self.out, self.place, *pieces[number])
-            if number == 0 and lead is not None:
-                self.multiply_led(lead, led, ready, target)
-            else:
-                self.multiply(pieces[number], ready, target)
+            coming = self.begun(pieces[number + 1]) if number + 1 < len(pieces) else []
+            self.multiply(piece, ready)
             if len(self.going) > 1:
                 self.going.pop(0)()
         for finish in self.going:
             finish()
         return self.out
 
-    def begun(self, number: int) -> list[Callable[[], Any]]:
+    def begun(self, piece: Piece) -> list[Callable[[], Any]]:
         """The operands of a panel."""
-        first, last = self.panels.pieces[number]
+        first, last = piece
         found = []
-        for slot, (move, x, place) in enumerate(zip(self.product.way.moves, self.arrays, self.places)):
-            piece = x if place is None else _piece(x, place, first, last)
-            if move is None or place is None:
-                found.append(_started(self.engine, None, piece))
-            else:
-                one = piece_of(move, place, last - first, self.parts)
-                found.append(self.engine.start(one, piece, slot=slot))
+        for move, x, place in zip(self.product.way.moves, self.arrays, self.places):
+            if place is None:
+                found.append(_started(self.engine, None, x))
+                continue
+            move = None if move is None else piece_of(move, place, last - first, self.parts)
+            found.append(_started(self.engine, move, _piece(x, place, first, last)))
         return found
 
-    def led(self, lead: Lead) -> Iterator[Callable[[], Any]]:
-        """Starts the pieces of an operand, each when it is asked for, into one array that takes the operand's place."""
+    def multiply(self, piece: Piece, ready: list[Any]) -> None:
         product, engine = self.product, self.engine
-        move, x = product.way.moves[lead.operand], self.arrays[lead.operand]
-        assert move is not None
-        place, parts = product.expression.terms[lead.operand].axes.index(lead.axis), parts_of(product, lead.axis)
-        whole = engine.empty(move.plan.local_out_shape(self.rank), product.dtypes[lead.operand])
-        self.arrays[lead.operand] = whole
-        alike = move.source.cuts[place] == move.target.cuts[place]
-        if not alike:
-            x = x.reshape((*x.shape[:place], parts, x.shape[place] // parts, *x.shape[place + 1 :]))
-        for first, last in lead.pieces:
-            target = _piece(whole, place, first, last)
-            if alike:
-                yield engine.start(piece_of(move, place, last - first, parts), _piece(x, place, first, last), target)
-            else:
-                one = piece_to_cut(move, place, last - first, parts)
-                yield engine.start(one, _piece(x, place + 1, first, last), target[(slice(None),) * place + (None,)])
-
-    def multiply_led(self, lead: Lead, led: list[Callable[[], Any]], ready: list[Any], target: Any) -> None:
-        """The first panel, as the pieces of the operand that leads come."""
-        product, engine = self.product, self.engine
-        own = product.expression.output.axes.index(lead.axis)
-        of_operand = product.expression.terms[lead.operand].axes.index(lead.axis)
-        first, last = self.panels.pieces[0]
-        made = target
-        if self.sums is not None:
-            shape = product.made_shape(self.rank)
-            made = engine.empty((*shape[: self.place], last - first, *shape[self.place + 1 :]), product.made_dtype)
-        for take, piece in zip(led, lead.pieces):
-            take()
-            ready[lead.operand] = _piece(self.arrays[lead.operand], of_operand, *piece)
-            engine.multiply(product.local_pattern, ready, product.made_dtype, _piece(made, own, *piece))
-        if self.sums is not None:
-            self.send(made, last - first, target)
-
-    def multiply(self, piece: Piece, ready: list[Any], target: Any) -> None:
-        product, engine = self.product, self.engine
+        target = _piece(self.out, self.place, *piece)
         if self.sums is None:
             engine.multiply(product.local_pattern, ready, product.made_dtype, target)
-        else:
-            self.send(engine.multiply(product.local_pattern, ready, product.made_dtype), piece[1] - piece[0], target)
-
-    def send(self, made: Any, length: int, target: Any) -> None:
-        """A panel of products to where the result is to be."""
-        product, engine = self.product, self.engine
-        assert self.sums is not None
-        move = piece_of(self.sums, self.place, length, self.parts)
+            return
+        made = engine.multiply(product.local_pattern, ready, product.made_dtype)
+        move = piece_of(self.sums, self.place, piece[1] - piece[0], self.parts)
         if product.made_dtype == product.dtype:
             self.going.append(engine.start(move, made, target))
             return

@@ -14,7 +14,6 @@ import pytest
 
 import axisloom
 from axisloom import _product_panels, _product_runs
-from axisloom._cuts import parse_side
 from axisloom.distributed import Mesh, Product, Redistribution
 
 MESHES = ("x=1", "x=2", "x=3", "x=4", "x=2 y=2", "x=3 y=2", "x=1 y=3", "x=2 y=1 z=2")
@@ -29,7 +28,7 @@ class Threads:
         self.mesh, self.rank, self.board, self.barrier = Mesh(mesh), rank, board, barrier
         self.started, self.moved = 0, 0
 
-    def start(self, move: Any, x: np.ndarray, out: np.ndarray | None = None, slot: int | None = None) -> Any:
+    def start(self, move: Any, x: np.ndarray, out: np.ndarray | None = None) -> Any:
         self.started += 1
         number, names = self.started, [f"p{place}" for place in range(len(move.shape))]
         self.board[number, self.rank] = x
@@ -137,35 +136,6 @@ def test_every_way_is_right(block: int, monkeypatch: pytest.MonkeyPatch) -> None
             check(case, product)
 
 
-EVEN = (
-    ("i k@x, k@x j -> i@x j", "x=2"),
-    ("i k@x, k@x j -> i j", "x=3"),
-    ("i@x k@y, k@x j@y -> i@x j@y", "x=2 y=2"),
-    ("i@y k@x, k@x j -> j i@y@x", "x=2 y=2"),
-    ("b@x i k@y, k@x j -> j b i@y", "x=2 y=2"),
-    ("i k@(x y), k@(x y) j -> i@(x y) j", "x=2 y=2"),
-)
-
-
-@pytest.mark.parametrize(("pattern", "mesh"), EVEN)
-def test_an_operand_that_leads(pattern: str, mesh: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In pieces, beside the first panel."""
-    monkeypatch.setattr(_product_panels, "LEAST_PANEL", 1)
-    sides = tuple(parse_side(text) for text in pattern.replace("->", ",").split(","))
-    lengths = {name: 12 for name in "bijk"}
-    extents = tuple({dim.axes[0].name: lengths[dim.axes[0].name] for dim in side.dims} for side in sides)
-    case = product_cases.Case(sides, mesh, extents, 7)
-    product = Product(case.pattern, case.mesh, case.shapes, "float64")
-    leads = 0
-    for way in product.ways:
-        product.way = way
-        product.__dict__.pop("panels", None)
-        if product.panels is not None and product.panels.lead is not None:
-            leads += 1
-            check(case, product)
-    assert leads
-
-
 # Plans ----------------------------------------------------------------------------------------------------------------
 
 CHOSEN = (
@@ -218,7 +188,7 @@ def test_parts_of_sums_of_short_floats_are_wide() -> None:
 def test_panels_keep_to_the_workspace() -> None:
     product = Product("i@x k, k@x j -> i@x j", "x=2", [(1024, 512), (512, 4096)], "float32", workspace=1 << 20)
     panels = product.panels
-    assert panels is not None and panels.axis == "j" and panels.lead is None
+    assert panels is not None and panels.axis == "j"
     assert panels.pieces[0][0] == 0 and panels.pieces[-1][1] == 4096
     assert all(last == first for (_, last), (first, _) in zip(panels.pieces, panels.pieces[1:]))
     assert max(last - first for first, last in panels.pieces) * 512 * 4 * 2 <= 1 << 20

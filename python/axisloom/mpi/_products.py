@@ -167,7 +167,7 @@ class _Engine:
         """All ranks have met: nobody reads what others left in shared memory."""
         self._used.clear()
 
-    def start(self, move: Move, x: Any, out: Any = None, slot: int | None = None) -> Callable[[], Any]:
+    def start(self, move: Move, x: Any, out: Any = None) -> Callable[[], Any]:
         given = {"mesh": move.mesh, "comm": self._ranks.comm, "shape": move.shape, "out": out}
         call = _Call(x, move.pattern, given, {})
         plan = self._plan(move, call)

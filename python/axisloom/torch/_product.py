@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import torch
 
@@ -17,10 +16,9 @@ from axisloom._product_runs import ProductCall, check_local, run
 from axisloom._products import Move, Product, Shape
 
 from ._calls import LIBRARY
-from ._groups import Route, agreement_of, group_named, rank_of
+from ._groups import Route, agreement_of, rank_of
 from ._product_gradients import Gradient, gradient_of
-from ._redistribute import WORKSPACE, Redistribute, _is_even, moved
-from ._symmetric import reaches, symmetric_empty
+from ._redistribute import WORKSPACE, Redistribute, moved
 from ._work import _DTYPES, _NAMES
 
 LIBRARY.define(
@@ -148,9 +146,7 @@ class _Engine:
         self.thread = ThreadPoolExecutor(1) if beside and device.type == "cpu" else None
         self.side = _side_stream(device) if beside and device.type == "cuda" else None
 
-    def start(
-        self, move: Move, x: torch.Tensor, out: torch.Tensor | None = None, slot: int | None = None
-    ) -> Callable[[], torch.Tensor]:
+    def start(self, move: Move, x: torch.Tensor, out: torch.Tensor | None = None) -> Callable[[], torch.Tensor]:
         call = self.call
         one = Redistribute(
             move.pattern, move.mesh, move.shape, (), call.group, call.order, call.workspace, call.path, agreed=True
@@ -158,8 +154,6 @@ class _Engine:
         if self.thread is not None:
             return self.thread.submit(moved, x, one, out).result
         if self.side is not None:
-            if out is None and slot is not None:
-                out = self._symmetric(move, x, slot)
             return self._start_on_side(move, one, x, out)
         result = moved(x, one, out)
         return lambda: result
@@ -185,21 +179,6 @@ class _Engine:
 
         return finish
 
-    def _symmetric(self, move: Move, x: torch.Tensor, slot: int) -> torch.Tensor | None:
-        """Memory into which other cards write themselves; nothing is unpacked then. None where they cannot."""
-        group, plan = group_named(self.call.group), move.plan
-        if self.call.path == "staged" or not reaches(group, self.device) or plan.summed or not _is_even(plan):
-            return None
-        kept = _PANELS.setdefault(group, {})
-        key = slot, plan.local_out_shape(self.rank), x.dtype, self.device
-        if key not in kept:
-            if len(kept) >= _MOST_PANELS:  # on all ranks
-                torch.cuda.synchronize(self.device)
-                kept.clear()
-            kept[key] = [symmetric_empty(*key[1], dtype=x.dtype, device=self.device) for _ in range(2)]
-        kept[key].reverse()
-        return kept[key][0]
-
     def multiply(
         self, pattern: str, arrays: Sequence[torch.Tensor], dtype: str, out: torch.Tensor | None = None
     ) -> torch.Tensor:
@@ -219,10 +198,6 @@ class _Engine:
     def close(self) -> None:
         if self.thread is not None:
             self.thread.shutdown()
-
-
-_MOST_PANELS = 4  # of one shape each, that are kept for calls that come again
-_PANELS: WeakKeyDictionary[Any, dict[Any, list[torch.Tensor]]] = WeakKeyDictionary()  # by group
 
 
 @functools.cache
