@@ -45,7 +45,8 @@ CHECKED: list[tuple[str, list[tuple[Any, ...]]]] = [
 ]
 PATTERNS = ("i@x k, k@x j -> i@x j", "i k@x, k@x j -> i@x j")
 DTYPES = (torch.float32, torch.bfloat16)
-TIMES, CALLS = 5, 3
+TIMES = 5
+CALLS = {torch.float32: 3, torch.bfloat16: 20}  # for a time, so that what comes before and behind is little of it
 
 
 def main() -> int:
@@ -185,7 +186,7 @@ def timed(side: int, dtype: torch.dtype, device: torch.device, profile: bool) ->
         else:
             contestants[pattern] = call
     del whole
-    seconds = median_seconds(contestants, device)
+    seconds = median_seconds(contestants, device, CALLS[dtype])
     for name, time in seconds.items():
         share = seconds["one card"] / time / ranks
         found.append({"side": side, "dtype": str(dtype), "by": name, "seconds": time, "of_all_cards": share})
@@ -197,27 +198,27 @@ def timed(side: int, dtype: torch.dtype, device: torch.device, profile: bool) ->
     return [*found, *({"dtype": str(dtype), "by": name, "wrong": True} for name in wrong)]
 
 
-def median_seconds(contestants: dict[str, Callable[[], Any]], device: torch.device) -> dict[str, float]:
+def median_seconds(contestants: dict[str, Callable[[], Any]], device: torch.device, calls: int) -> dict[str, float]:
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
     for call in contestants.values():
         call()
         call()
     for _ in range(TIMES):
         for name, call in contestants.items():
-            seconds[name].append(one_time(call, device))
+            seconds[name].append(one_time(call, device, calls))
     return {name: statistics.median(times) for name, times in seconds.items()}
 
 
-def one_time(call: Callable[[], Any], device: torch.device) -> float:
+def one_time(call: Callable[[], Any], device: torch.device, calls: int) -> float:
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     torch.cuda.synchronize()
     dist.barrier()
     begin.record()
-    for _ in range(CALLS):
+    for _ in range(calls):
         call()
     end.record()
     end.synchronize()
-    slowest = torch.tensor(begin.elapsed_time(end) / 1e3 / CALLS, dtype=torch.float64, device=device)
+    slowest = torch.tensor(begin.elapsed_time(end) / 1e3 / calls, dtype=torch.float64, device=device)
     dist.all_reduce(slowest, dist.ReduceOp.MAX)
     return float(slowest)
 

@@ -136,6 +136,50 @@ def test_every_way_is_right(block: int, monkeypatch: pytest.MonkeyPatch) -> None
             check(case, product)
 
 
+class Noted(Threads):
+    """Says in which order things are done."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.said: list[str] = []
+
+    def start(self, move: Any, x: np.ndarray, out: np.ndarray | None = None) -> Any:
+        number, take = self.started, super().start(move, x, out)
+        self.said.append(f"start {number}")
+
+        def finish() -> np.ndarray:
+            self.said.append(f"take {number}")
+            return take()
+
+        return finish
+
+    def multiply(self, *given: Any) -> Any:
+        self.said.append("multiply")
+        return super().multiply(*given)
+
+
+@pytest.mark.parametrize(("pattern", "order"), (
+    ("i@x k, k@x j -> i@x j",
+     ["start 0", "take 0", "start 1", "multiply", "take 1", "start 2", "multiply", "take 2", "multiply"]),
+    ("i k@x, k@x j -> i@x j",
+     ["multiply", "start 0", "multiply", "start 1", "take 0", "multiply", "start 2", "take 1", "take 2"]),
+))  # fmt: skip
+def test_a_panel_travels_while_another_is_multiplied(
+    pattern: str, order: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_product_panels, "LEAST_PANEL", 1)
+    monkeypatch.setattr(_product_panels, "MOST_PANELS", 3)
+    shapes = [(8, 4), (4, 6)] if order[0] == "start 0" else [(2, 64), (64, 6)]
+    product = Product(pattern, "x=2", shapes, "float64")
+    board: dict[Any, Any] = {}
+    barrier = threading.Barrier(2, timeout=20)
+    engines = [Noted("x=2", rank, board, barrier) for rank in range(2)]
+    arrays = [[np.ones(product.local_shape(operand, rank)) for operand in range(2)] for rank in range(2)]
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda rank: _product_runs.run(product, rank, arrays[rank], engines[rank]), range(2)))
+    assert engines[0].said == engines[1].said == order
+
+
 # Plans ----------------------------------------------------------------------------------------------------------------
 
 CHOSEN = (

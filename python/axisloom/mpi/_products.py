@@ -53,15 +53,19 @@ def einsum(
     """
     given = _Given(operands, mesh, comm, shapes, path, workspace)
     ranks = ranks_of(comm)
-    product: Product = ranks.asked(given.asked(), error=given.error)
-    engine = ranks.products.pop(product, None)
+    asked = given.asked()
+    product: Product = ranks.asked(asked, error=given.error)
+    key = asked._replace(local=(), shapes=product.shapes)  # alike on all ranks
+    engine = ranks.products.pop(key, None)
     if engine is None:
         engine = _Engine(ranks, product, given.path, _are_numpys(given.arrays))
         if len(ranks.products) >= _PRODUCTS_KEPT:
             ranks.products.pop(next(iter(ranks.products)))
-    ranks.products[product] = engine
-    engine.begin()
-    return run(product, ranks.rank, given.arrays, engine)
+    ranks.products[key] = engine
+    try:
+        return run(product, ranks.rank, given.arrays, engine)
+    finally:
+        engine.end()
 
 
 def matmul(
@@ -161,11 +165,10 @@ class _Engine:
         self.takes_panels = takes_panels
         self._ranks, self._product, self._path = ranks, product, path
         self._plans: dict[tuple[Move, str], Plan] = {}
-        self._used: dict[Plan, Callable[[], Any]] = {}
+        self._used: dict[Plan, Callable[[], Any]] = {}  # in this call: they began when all ranks had met
 
-    def begin(self) -> None:
-        """All ranks have met: nobody reads what others left in shared memory."""
-        self._used.clear()
+    def end(self) -> None:
+        self._used.clear()  # and with them arrays
 
     def start(self, move: Move, x: Any, out: Any = None) -> Callable[[], Any]:
         given = {"mesh": move.mesh, "comm": self._ranks.comm, "shape": move.shape, "out": out}

@@ -186,6 +186,11 @@ class _Engine:
         options = _options(dtypes)
         if dtype != name_of(result_dtype(dtypes)):
             options = {"out-dtype": dtype}
+        if out is None and self.device.type == "cuda":
+            # CUDA graphs of torch.compile refuse a result that came by DLPack, though its memory is PyTorch's.
+            told = [(_NAMES[x.dtype], x.shape) for x in arrays]
+            shape = _native.result("einsum", (pattern,), told, None, options)[1]
+            out = torch.empty(shape, dtype=getattr(torch, dtype), device=self.device)
         result: torch.Tensor = _native.call("einsum", (pattern,), arrays, None, options, out)
         return result
 

@@ -35,7 +35,7 @@ for number in range(seed * 1000, seed * 1000 + count):
             got = sum(shown[one] for one in case.together(rank))
             np.testing.assert_array_equal(got, want, err_msg=f"{case}, {path}, {workspace}, rank {rank}")
     panelled += Product(case.pattern, case.mesh, case.shapes, "float64", workspace=64).panels is not None
-assert panelled > 1
+assert panelled
 _product_panels.LEAST_PANEL = 1 << 20
 
 # Kinds and dtypes.
