@@ -7,9 +7,9 @@
 #include "device/dynamic_library.hpp"
 #include "device/environment.hpp"
 
+#include <axisloom/mpi_job.h>
 #include <axisloom/communicator.hpp>
 #include <axisloom/device.hpp>
-#include <axisloom/mpi_job.h>
 
 #include <sched.h>
 #include <unistd.h>
@@ -89,13 +89,13 @@ class MpiJob {
     library_.require("axl_last_error", last_error_, missing);
     if (missing.empty()) return;
     const std::string ranks = launcher.ranks ? concat(*launcher.ranks, " ranks were started, and ") : "";
-    throw Error(Errc::unsupported,
-                concat(ranks, mpi_library, ", by which they reach each other, cannot be used: ",
-                       library_ ? concat(library_.path(), " lacks ", joined(missing, ", "))
-                                : joined(library_.tried(), "; ")),
-                concat("build it against your MPI (cmake -DAXISLOOM_MPI=ON) and let ", mpi_variable,
-                       " name it, or use python -m axisloom.mpi instead of axisloom; with ", mpi_variable,
-                       "=off each process works by itself"));
+    throw Error(
+        Errc::unsupported,
+        concat(ranks, mpi_library, ", by which they reach each other, cannot be used: ",
+               library_ ? concat(library_.path(), " lacks ", joined(missing, ", ")) : joined(library_.tried(), "; ")),
+        concat("build it against your MPI (cmake -DAXISLOOM_MPI=ON) and let ", mpi_variable,
+               " name it, or use python -m axisloom.mpi instead of axisloom; with ", mpi_variable,
+               "=off each process works by itself"));
   }
 
   device::DynamicLibrary library_;
@@ -165,7 +165,8 @@ void Ranks::throw_any(const std::vector<std::string>& errors, bool named) const 
   const auto code = core::whole_number<int>(core::take_part(text, ' '));
   constexpr std::string_view label = "axisloom: ";
   text.remove_prefix(label.size());
-  throw RanksError(Errc(*code), concat(label, named && !all ? concat("rank ", failed - errors.begin(), ": ") : "", text));
+  throw RanksError(Errc(*code),
+                   concat(label, named && !all ? concat("rank ", failed - errors.begin(), ": ") : "", text));
 }
 
 void Ranks::together(const std::function<void()>& work) const {
@@ -187,9 +188,9 @@ void Ranks::require_same(const std::string& what, const std::string& text, const
 
 void refuse_several(const std::string& command) {
   if (const auto started = launcher())
-    throw NotForRanks{*started, Error(Errc::usage, command + " is not shared among ranks",
-                                      concat("start it without mpirun; with ", mpi_variable,
-                                             "=off each process works by itself"))};
+    throw NotForRanks{
+        *started, Error(Errc::usage, command + " is not shared among ranks",
+                        concat("start it without mpirun; with ", mpi_variable, "=off each process works by itself"))};
 }
 
 int refuse_on_ranks(const NotForRanks& refused) {

@@ -1,5 +1,6 @@
-// Each rank writes one stretch of the output file. On one host it takes the elements from wherever they lie in the input
-// file, which all have in memory; on several, each reads one stretch of that too, and the ranks exchange elements.
+// Each rank writes one stretch of the output file. On one host it takes the elements from wherever they lie in the
+// input file, which all have in memory; on several, each reads one stretch of that too, and the ranks exchange
+// elements.
 #include "cli/sharing.hpp"
 
 #include "cli/messages.hpp"
@@ -78,6 +79,7 @@ std::string mesh_of(const SharedMove& move, const std::string& pattern, int rank
 Operation plain_operation(const SharedMove& move, const Dims& shape, int ranks) {
   Operation op = move.op;
   const std::string pattern = by_pattern(move.entry) ? op.arguments[0] : "";
+  if (pattern.find('+') != pattern.npos) refuse("leave '+' out", "\"{}\": a file holds no addends", pattern);
   if (pattern.find('@') == pattern.npos && move.mesh.empty()) return op;
   const Mesh mesh(mesh_of(move, pattern, ranks));
   if (mesh.ranks() != ranks)
@@ -170,9 +172,10 @@ HostArray input_of(const SharedMove& move) {
 std::string head_of(const SharedMove& move, const View& result) {
   if (move.output.empty() || move.output == "-") refuse("add -o FILE", "ranks write a file, and none is named");
   const io::Format& format = io::format_to_write(move.output, move.output_format);
+  if (format.name != "npy" && format.name != "raw")
+    refuse("name a .npy file", "ranks write .npy and raw files, not {}", format.name);
   io::check_writable(move.output, result, move.output_format);
   if (format.name == "raw") return "";
-  if (format.name != "npy") refuse("name a .npy file", "ranks write .npy and raw files, not {}", format.name);
   return io::npy_head({.dtype = result.dtype, .swapped = false, .fortran = false, .shape = result.shape});
 }
 
@@ -185,7 +188,8 @@ class Output {
     if (ranks.on_one_host()) {
       make(move, Naming::none);
       try {
-        return open(move);
+        open(move);
+        return;
       } catch (const RanksError&) {  // in containers of their own, ranks see no other's files without a name
       }
     }
@@ -218,7 +222,8 @@ class Output {
 
   void open(const SharedMove& move) {
     const io::FileDoor mine = ranks_.first() ? file_->door() : io::FileDoor();
-    const std::string told = ranks_.told_by_first(concat(mine.named ? 1 : 0, " ", mine.device, " ", mine.inode, " ", mine.path));
+    const std::string told =
+        ranks_.told_by_first(concat(mine.named ? 1 : 0, " ", mine.device, " ", mine.inode, " ", mine.path));
     std::string_view rest = told;
     const auto number = [&rest] { return core::whole_number<u64>(core::take_part(rest, ' ')).value_or(0); };
     io::FileDoor door{.path = {}, .named = number() == 1, .device = number(), .inode = number()};
@@ -277,8 +282,7 @@ std::string exchange(const Ranks& ranks, const FileMove& files, const HostArray&
   });
   const Redistribution& plan = ready->redistribution();
   const bool cut = !files.in.cut.empty();
-  const size_t from =
-      cut ? bytes_before(ranks.rank(), dtype, [&](int rank) { return plan.in_shape(rank); }) : 0;
+  const size_t from = cut ? bytes_before(ranks.rank(), dtype, [&](int rank) { return plan.in_shape(rank); }) : 0;
   void* const to = part->data();
   ready->run(ready->in_view().count() > 0 ? whole.memory.get() + from : nullptr, to);
   ranks.together([&] {
@@ -316,8 +320,8 @@ std::string share(const Ranks& ranks, const SharedMove& move) {
     files = file_move(move.entry.move(op, views), ranks.size());
   });
   Output output(ranks, move, head, result);
-  const std::string pattern = ranks.on_one_host() ? take(ranks, *files, whole, output)
-                                                  : exchange(ranks, *files, whole, move.workspace, output);
+  const std::string pattern =
+      ranks.on_one_host() ? take(ranks, *files, whole, output) : exchange(ranks, *files, whole, move.workspace, output);
   output.commit();
   return concat(to_string(rearrange(pattern, files->lengths)), " over ", mesh_of_ranks(ranks),
                 ranks.on_one_host() ? ", of one host: each writes its part, and takes it from all of the input"

@@ -1,9 +1,9 @@
 // The library's functions for C: a communicator of MPI, and MPI for programs that are not linked with it.
+#include <axisloom/mpi.h>
+#include <axisloom/mpi_job.h>
 #include <axisloom/communicator.hpp>
 #include <axisloom/error.hpp>
-#include <axisloom/mpi.h>
 #include <axisloom/mpi.hpp>
-#include <axisloom/mpi_job.h>
 
 #include <string>
 

@@ -407,10 +407,10 @@ typedef struct {
   int32_t ranks;           /* that exchange with each other */
 } axl_exchange_report;
 
-/* Makes a plan ready to be carried out by these ranks, as many as its mesh has. in, out: how the local arrays lie, whose
- * data is not looked at; out: null is row-major. device: null is the host. options: null are none. All ranks make an
- * exchange together, run it together and free it together. Before anything travels they compare what they ask for, and
- * where one cannot take part, it fails on all. The table is copied, its context must outlive the exchange, and its
+/* Makes a plan ready to be carried out by these ranks, as many as its mesh has. in, out: how the local arrays lie,
+ * whose data is not looked at; out: null is row-major. device: null is the host. options: null are none. All ranks make
+ * an exchange together, run it together and free it together. Before anything travels they compare what they ask for,
+ * and where one cannot take part, it fails on all. The table is copied, its context must outlive the exchange, and its
  * release is left to the caller. One thread at a time uses an exchange. */
 axl_status axl_exchange_create(const axl_redistribution* plan, const DLTensor* in, const DLTensor* out,
                                const axl_communicator* ranks, const axl_device* device,

@@ -76,8 +76,9 @@ axl_status axl_redistribution_create(const char* pattern, const char* mesh, cons
                                      std::int32_t ndim, const axl_length* lengths, size_t length_count,
                                      axl_redistribution** plan) {
   return guarded([&] {
-    give(&required(plan, "the plan"), Redistribution(&required(pattern, "the pattern"), Mesh(&required(mesh, "the mesh")),
-                                                     dims_of(shape, ndim), lengths_of(lengths, length_count)));
+    give(&required(plan, "the plan"),
+         Redistribution(&required(pattern, "the pattern"), Mesh(&required(mesh, "the mesh")), dims_of(shape, ndim),
+                        lengths_of(lengths, length_count)));
   });
 }
 

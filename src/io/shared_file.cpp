@@ -31,8 +31,7 @@ std::span<std::byte> SharedFile::map(size_t bytes) {
 
 void SharedFile::write_at(size_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t done =
-        uninterrupted([&] { return ::pwrite(fd_.get(), bytes.data(), bytes.size(), off_t(offset)); });
+    const ssize_t done = uninterrupted([&] { return ::pwrite(fd_.get(), bytes.data(), bytes.size(), off_t(offset)); });
     if (done <= 0) fail(name_, "write", system_message(done < 0 ? errno : EIO));
     offset += size_t(done);
     bytes = bytes.subspan(size_t(done));

@@ -185,7 +185,8 @@ void exchange_in_c(const axl_communicator& ranks, const axl_exchange_options& op
     EXPECT_EQ(axl_exchange_run(exchange, &from.dl, &to.dl), AXL_OK) << axl_last_error();
   }
   EXPECT_EQ(result, local_output(ranks.rank));
-  const Local other(result.data(), {1, 2, 3});
+  std::array<std::int32_t, 6> elements{};
+  const Local other(elements.data(), {1, 2, 3});
   EXPECT_EQ(axl_exchange_run(exchange, &from.dl, &other.dl), AXL_SHAPE);
   axl_exchange_free(exchange);
 }
@@ -207,7 +208,7 @@ TEST(CDistributed, ExchangesByWindowsMessagesAndSharedOutputs) {
   on_four_ranks(true, [](const axl_communicator& ranks) { exchange_in_c(ranks, by_default, true, "windows"); });
   on_four_ranks(false, [](const axl_communicator& ranks) { exchange_in_c(ranks, by_default, false, "messages"); });
   on_four_ranks(true, [](const axl_communicator& ranks) {
-    exchange_in_c(ranks, {sizeof(axl_exchange_options), 64, 1}, false, "messages");
+    exchange_in_c(ranks, {sizeof(axl_exchange_options), 400, 1}, false, "messages");
   });
 }
 
@@ -239,7 +240,8 @@ const char* failing_error(void* context) {
 
 TEST(CDistributed, WhatTheEngineReportsIsToldWithItsStatus) {
   char text[] = "the cable is out";
-  axl_communicator ranks = table_of(std::make_shared<test::ThreadCommunicator>(std::make_shared<test::ThreadJob>(1, true), 0));
+  axl_communicator ranks =
+      table_of(std::make_shared<test::ThreadCommunicator>(std::make_shared<test::ThreadJob>(1, true), 0));
   axl_communicator failing = ranks;
   failing.context = text;
   failing.allgather = failing_allgather;

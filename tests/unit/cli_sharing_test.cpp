@@ -1,4 +1,5 @@
-// Moves of files that ranks share, the ranks being threads: the file is that of one process, and errors are those of all.
+// Moves of files that ranks share, the ranks being threads: the file is that of one process, and errors are those of
+// all.
 #include "cli/sharing.hpp"
 
 #include <axisloom/call.hpp>
@@ -50,8 +51,13 @@ Texts shared(int ranks, bool one_host, const std::function<SharedMove(int rank)>
 class Sharing : public testing::Test {
  protected:
   SharedMove move(const Operation& op, const std::string& output = "out.npy") {
-    return {.entry = ops::entry(op.name), .op = op, .mesh = {}, .input = folder / "in.npy",
-            .output = folder / output, .output_format = {}, .workspace = 1 << 12};
+    return {.entry = ops::entry(op.name),
+            .op = op,
+            .mesh = {},
+            .input = folder / "in.npy",
+            .output = folder / output,
+            .output_format = {},
+            .workspace = 1 << 12};
   }
 
   /// Runs a move in all ways; the operation as one process has it is `plain`.
@@ -137,7 +143,7 @@ TEST_F(Sharing, CutsAreCheckedAndChangeNothing) {
   expect_failure("has 6 ranks, and 4 were started", refused("a b -> b a", "x=2 y=3"));
   expect_failure("has no axis 'y'", refused("a@y b -> b a", "x=4"));
   expect_failure("stands behind no axis", refused("a @x b -> b a", ""));
-  expect_failure("'+'", refused("a b +x -> b a", "x=4"));
+  expect_failure("a file holds no addends", refused("a b +x -> b a", "x=4"));
 }
 
 TEST_F(Sharing, AnErrorIsThatOfAllRanks) {

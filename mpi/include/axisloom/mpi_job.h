@@ -1,5 +1,5 @@
-/* MPI for programs that are not linked with it: they open libaxisloom_mpi at run time, find these functions by name, and
- * need no header of MPI. Text of errors is axl_last_error's, found in the same library. */
+/* MPI for programs that are not linked with it: they open libaxisloom_mpi at run time, find these functions by name,
+ * and need no header of MPI. Text of errors is axl_last_error's, found in the same library. */
 #ifndef AXISLOOM_MPI_JOB_H
 #define AXISLOOM_MPI_JOB_H
 
