@@ -245,7 +245,7 @@ void run_on_ranks(const Launcher& launcher, const Task& task, const Texts& files
   } catch (const Error& error) {
     throw NotForRanks{launcher, error};
   }
-  const SharedMove move{.entry = task.entry,
+  const SharedWork work{.entry = task.entry,
                         .op = task.op,
                         .mesh = job.mesh,
                         .input = files[0],
@@ -255,7 +255,7 @@ void run_on_ranks(const Launcher& launcher, const Task& task, const Texts& files
                         .older = job.keep_older ? Older::kept : Older::replaced,
                         .workspace = job.workspace};
   context.exit_code = run_on_ranks(launcher, [&](const Ranks& ranks) {
-    const std::string how = share(ranks, move);
+    const std::string how = share(ranks, work);
     if (context.verbose && ranks.first()) say("{}", how);
   });
 }

@@ -20,19 +20,23 @@ struct Example {
   Dtype dtype;
   Dims shape;
   bool fortran = false;
+  bool finite = false;
 };
 
 io::HostArray numbered(const Example& example) {
   std::string bytes(size_t(element_count(example.shape)) * size_of(example.dtype), '\0');
   for (size_t i = 0; i < bytes.size(); ++i)  // of bools the elements are 0 or 1
     bytes[i] = example.dtype == Dtype::boolean ? char(i % 3 == 0) : char(i * 7 + i / 256);
+  if (example.finite)  // floats of like size and both signs: their exponents lie in the last byte
+    for (size_t i = size_of(example.dtype) - 1; i < bytes.size(); i += size_of(example.dtype))
+      bytes[i] = char((i * 5 & 0x80) | 0x3c);
   io::HostArray array = array_of(example.dtype, example.shape, bytes);
   if (example.fortran) array.view.strides = fortran_strides(example.shape);
   return array;
 }
 
 /// What share() throws on each rank; empty where it throws nothing.
-Texts shared(int ranks, bool one_host, const std::function<SharedMove(int rank)>& move) {
+Texts shared(int ranks, bool one_host, const std::function<SharedWork(int rank)>& move) {
   Texts errors;
   for (const std::exception_ptr& thrown :
        test::run_ranks(ranks, one_host, [&](const std::shared_ptr<ThreadCommunicator>& rank) {
@@ -50,7 +54,7 @@ Texts shared(int ranks, bool one_host, const std::function<SharedMove(int rank)>
 
 class Sharing : public testing::Test {
  protected:
-  SharedMove move(const Operation& op, const std::string& output = "out.npy") {
+  SharedWork move(const Operation& op, const std::string& output = "out.npy") {
     return {.entry = ops::entry(op.name),
             .op = op,
             .mesh = {},
@@ -71,7 +75,7 @@ class Sharing : public testing::Test {
     for (const int ranks : counts)
       for (const bool one_host : {true, false}) {
         std::filesystem::remove(folder / "out.npy");
-        SharedMove wanted = move(example.op);
+        SharedWork wanted = move(example.op);
         wanted.mesh = mesh;
         const Texts errors = shared(ranks, one_host, [&](int) { return wanted; });
         EXPECT_EQ(errors, Texts(size_t(ranks), "")) << to_string(example.op);
@@ -84,7 +88,7 @@ class Sharing : public testing::Test {
   void expect_same_file(const Example& example) { expect_same_file(example, example.op); }
 
   /// Runs a move of 4 ranks that fails; all of them say `words`, and nothing is left.
-  void expect_failure(const std::string& words, const std::function<SharedMove(int rank)>& wanted) {
+  void expect_failure(const std::string& words, const std::function<SharedWork(int rank)>& wanted) {
     const Texts before = folder.names();
     for (const bool one_host : {true, false}) {
       const Texts errors = shared(4, one_host, wanted);
@@ -114,6 +118,27 @@ TEST_F(Sharing, EveryMoveMakesTheFileOfOneProcess) {
   expect_same_file({Operation{"copy"}, Dtype::u32, {13, 8}});
 }
 
+Operation reduction(const char* name, const char* pattern, const Lengths& lengths = {}) {
+  return {"reduce", {name, pattern}, lengths, {{"order", "portable"}}};
+}
+
+TEST_F(Sharing, ReductionsInAFixedOrderHaveTheSameBits) {
+  expect_same_file({reduction("sum", "a b c -> b"), Dtype::f32, {37, 11, 29}, false, true});
+  expect_same_file(
+      {reduction("mean", "b c (h y) (w x) -> b h w", {{"y", 2}, {"x", 3}}), Dtype::f16, {3, 5, 8, 9}, false, true});
+  expect_same_file({reduction("max", "a b -> a"), Dtype::i16, {41, 7}});
+  expect_same_file({reduction("argmin", "a b c -> c 1"), Dtype::u8, {6, 7, 12}});
+  expect_same_file({reduction("sum", "a b -> b"), Dtype::f64, {23, 19}, true, true});
+  expect_same_file({reduction("sum", "a b -> b a"), Dtype::u8, {5, 4}});
+  expect_same_file({reduction("prod", "a b c -> a"), Dtype::f32, {2, 3, 1}, false, true});
+}
+
+TEST_F(Sharing, ReductionsThatRanksCannotShare) {
+  io::write(folder / "in.npy", numbered({rearrange(""), Dtype::f32, {6, 4}}));
+  expect_failure("add --order portable", [&](int) { return move({"reduce", {"sum", "a b -> a"}}); });
+  expect_failure("the result has one element", [&](int) { return move(reduction("sum", "a b ->")); });
+}
+
 TEST_F(Sharing, ShapesOfAllKinds) {
   expect_same_file({rearrange("h w -> w h"), Dtype::f32, {0, 4}});
   expect_same_file({rearrange("h w -> w h"), Dtype::u8, {1, 1}});
@@ -135,7 +160,7 @@ TEST_F(Sharing, CutsAreCheckedAndChangeNothing) {
   expect_same_file({rearrange("(a b)@x c -> c@y b a", {{"b", 4}}), Dtype::i32, {12, 8}},
                    rearrange("(a b) c -> c b a", {{"b", 4}}), "x=2 y=2", {4});
   const auto refused = [&](const char* pattern, const std::string& mesh) {
-    SharedMove wanted = move(rearrange(pattern));
+    SharedWork wanted = move(rearrange(pattern));
     wanted.mesh = mesh;
     return [wanted](int) { return wanted; };
   };
@@ -150,20 +175,20 @@ TEST_F(Sharing, AnErrorIsThatOfAllRanks) {
   io::write(folder / "in.npy", numbered({rearrange(""), Dtype::f32, {6, 4}}));
   const Operation turn = rearrange("h w -> w h");
   const auto with = [&](auto&& change) {
-    SharedMove wanted = move(turn);
+    SharedWork wanted = move(turn);
     change(wanted);
     return [wanted](int) { return wanted; };
   };
-  expect_failure("missing.npy: open: ", with([&](SharedMove& m) { m.input = folder / "missing.npy"; }));
+  expect_failure("missing.npy: open: ", with([&](SharedWork& m) { m.input = folder / "missing.npy"; }));
   expect_failure("rank 2: ", [&](int rank) {
-    SharedMove wanted = move(turn);
+    SharedWork wanted = move(turn);
     if (rank == 2) wanted.reading.format = "png";
     return wanted;
   });
-  expect_failure("no/out.npy: write: ", with([&](SharedMove& m) { m.output = folder / "no/out.npy"; }));
-  expect_failure("ranks write .npy and raw files", with([&](SharedMove& m) { m.output = folder / "out.png"; }));
-  expect_failure("ranks do not read standard input", with([&](SharedMove& m) { m.input = "-"; }));
-  expect_failure("ranks write a file", with([&](SharedMove& m) { m.output = ""; }));
+  expect_failure("no/out.npy: write: ", with([&](SharedWork& m) { m.output = folder / "no/out.npy"; }));
+  expect_failure("ranks write .npy and raw files", with([&](SharedWork& m) { m.output = folder / "out.png"; }));
+  expect_failure("ranks do not read standard input", with([&](SharedWork& m) { m.input = "-"; }));
+  expect_failure("ranks write a file", with([&](SharedWork& m) { m.output = ""; }));
   expect_failure("the pattern", [&](int) { return move(rearrange("a b c -> c b a")); });
   expect_failure("the command of rank 0 is \"rearrange \"h w -> w h\"",
                  [&](int rank) { return move(rank == 3 ? rearrange("h w -> h w") : turn); });
@@ -183,7 +208,7 @@ TEST_F(Sharing, AFileThatIsCutShortIsRefusedOnAllRanks) {
 TEST_F(Sharing, RanksThatReadOtherFilesAreNamed) {
   io::write(folder / "in.npy", numbered({rearrange(""), Dtype::f32, {6, 4}}));
   expect_failure("the input of rank 0 is f32[6,4], and that of rank 1 is f32[7,8]", [&](int rank) {
-    SharedMove wanted = move(rearrange("h w -> w h"));
+    SharedWork wanted = move(rearrange("h w -> w h"));
     if (rank == 1) wanted.reading = {.format = "raw", .shape = {7, 8}, .dtype = Dtype::f32, .array = ""};
     return wanted;
   });
@@ -193,7 +218,7 @@ TEST_F(Sharing, AnOlderFileIsKeptOnRequest) {
   io::write(folder / "in.npy", numbered({rearrange(""), Dtype::f32, {6, 4}}));
   folder.put("out.npy", "old");
   expect_failure("out.npy: write: ", [&](int) {
-    SharedMove wanted = move(rearrange("h w -> w h"));
+    SharedWork wanted = move(rearrange("h w -> w h"));
     wanted.older = io::OutputFile::Older::kept;
     return wanted;
   });
@@ -204,7 +229,7 @@ TEST_F(Sharing, RawFilesToo) {
   const io::HostArray in = numbered({rearrange(""), Dtype::u16, {30, 20}});
   io::write(folder / "in.raw", in);
   for (const bool one_host : {true, false}) {
-    SharedMove wanted = move(Operation{"transpose"}, "out.raw");
+    SharedWork wanted = move(Operation{"transpose"}, "out.raw");
     wanted.input = folder / "in.raw";
     wanted.reading = {.format = "", .shape = {30, 20}, .dtype = Dtype::u16, .array = ""};
     EXPECT_EQ(shared(4, one_host, [&](int) { return wanted; }), Texts(4, ""));
