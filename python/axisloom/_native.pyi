@@ -239,13 +239,13 @@ _Stage = tuple[Sequence[_SlotCopy], Sequence[_SlotCopy], bool, bool]
 class CardLaunches:
     """Copies between slots: 0 is the input of a run, 1 its output, and those from 2 on have the addresses `fixed`.
 
-    width: bytes of an element. aligned: bytes to which input and output are. stages: what goes to other cards, what stays, and
-    whether all cards meet before and behind it.
+    width: bytes of an element. alignments: bytes to which input and output are aligned. stages: what goes to other cards, what
+    stays, and whether all cards meet before and behind it. apart: runs of a group on several streams come one after the other.
     """
 
     def __init__(
-        self, group: CardGroup, width: int, fixed: Sequence[int], aligned: Sequence[int], stages: Sequence[_Stage]
+        self, group: CardGroup, width: int, fixed: Sequence[int], alignments: Sequence[int], stages: Sequence[_Stage]
     ) -> None: ...
     @property
     def calls(self) -> int: ...
-    def run(self, device: int, stream: int, input: int, output: int, captured: bool) -> None: ...
+    def run(self, device: int, stream: int, input: int, output: int, apart: bool) -> None: ...

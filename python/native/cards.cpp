@@ -99,16 +99,16 @@ void bind_cards(nb::module_& module) {
       .def("__init__", construct_group, nb::arg("device"), nb::arg("rank"), nb::arg("flags"), nb::arg("patience"),
            nb::arg("most_bytes"));
   nb::class_<Launches>(module, "CardLaunches", "Copies between cards and their meetings, launched by one call.")
-      .def("__init__", construct_launches, nb::arg("group"), nb::arg("width"), nb::arg("fixed"), nb::arg("aligned"),
+      .def("__init__", construct_launches, nb::arg("group"), nb::arg("width"), nb::arg("fixed"), nb::arg("alignments"),
            nb::arg("stages"))
       .def_prop_ro("calls", &Launches::calls)
       .def(
           "run",
           [](const Launches& self, int device, std::uintptr_t stream, std::uintptr_t in, std::uintptr_t out,
-             bool captured) {
-            self.run(queue_on(cuda_device(device), reinterpret_cast<void*>(stream)), in, out, captured);
+             bool apart) {
+            self.run(queue_on(cuda_device(device), reinterpret_cast<void*>(stream)), in, out, apart);
           },
-          nb::arg("device"), nb::arg("stream"), nb::arg("input"), nb::arg("output"), nb::arg("captured"));
+          nb::arg("device"), nb::arg("stream"), nb::arg("input"), nb::arg("output"), nb::arg("apart"));
 }
 
 }  // namespace axisloom::python

@@ -60,6 +60,10 @@ class Redistribute(NamedTuple):
         """What all ranks have to do alike."""
         return ", ".join([f"workspace {self.workspace}", *([f"path {self.path}"] if self.path else [])])
 
+    @property
+    def plan(self) -> Redistribution:
+        return plan_of(self.pattern, self.mesh, self.shape, self.lengths)
+
     def prepare(self, x: torch.Tensor) -> Callable[[Redistribution], None]:
         """Lists this rank's copies, which not every plan allows; others are not to wait then."""
 
@@ -72,13 +76,15 @@ class Redistribute(NamedTuple):
 
         return listed
 
-    def on_cards(self, x: torch.Tensor) -> OnCards | None:
-        """Where cards reach each other and nothing is summed. All ranks ask, and get the same answer."""
-        plan = plan_of(self.pattern, self.mesh, self.shape, self.lengths)
-        reach = None if self.path == "staged" or plan.summed else reach_of(group_named(self.group), x.device)
-        if reach is None:
-            return None
-        return OnCards(plan, rank_of(self.route), self.order, self.workspace, reach)
+    def way(self, plan: Redistribution, device: torch.device) -> OnCards | Staged:
+        """How a plan without sums is carried out. All ranks ask, and get the same answer."""
+        reach = None if self.path == "staged" else reach_of(group_named(self.group), device)
+        rank = rank_of(self.route)
+        if reach is not None:
+            return OnCards(plan, rank, self.order, self.workspace, reach)
+        if self.path == "direct":
+            raise UnsupportedError(f"{plan}: the ranks do not reach each other's memory: leave path= out")
+        return Staged(plan, rank, self.order, self.workspace, self.group)
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         if needs_no_operator(x):
@@ -154,26 +160,14 @@ def dtype_name(x: torch.Tensor) -> str:
 
 def moved(x: torch.Tensor, call: Redistribute, out: torch.Tensor | None = None) -> torch.Tensor:
     """This rank's part of the output, in `out` where there is one. All ranks have agreed on the call."""
-    plan = plan_of(call.pattern, call.mesh, call.shape, call.lengths)
+    plan = call.plan
     if plan.summed:
         return _summed(x, plan, call, out)
     return _sent(x, plan, call, out)
 
 
 def _sent(x: torch.Tensor, plan: Redistribution, call: Redistribute, out: torch.Tensor | None) -> torch.Tensor:
-    group = group_named(call.group)
-    reach = None if call.path == "staged" else reach_of(group, x.device)
-    if reach is not None:
-        return OnCards(plan, rank_of(call.route), call.order, call.workspace, reach)(x, out)
-    if call.path == "direct":
-        raise UnsupportedError(f"{plan}: the ranks do not reach each other's memory: leave path= out")
-    rank = rank_of(call.route)
-    result = x.new_empty(plan.local_out_shape(rank)) if out is None else out
-    source, target = bits(x.resolve_conj().resolve_neg()), bits(result)
-    most = max(call.workspace // 2 // source.itemsize, 1)
-    steps = schedule(plan, rank, call.order, source.stride(), target.stride(), most)
-    _run_rounds(steps, source, target, _Exchange(group, plan))
-    return result
+    return call.way(plan, x.device)(x, out)
 
 
 class OnCards(NamedTuple):
@@ -201,6 +195,25 @@ class OnCards(NamedTuple):
 def _is_even(plan: Redistribution) -> bool:
     """Whether all ranks' outputs have one shape, so that their elements are found alike."""
     return len({plan.local_out_shape(rank) for rank in range(plan.mesh.ranks)}) == 1
+
+
+class Staged(NamedTuple):
+    """The same by messages of the group."""
+
+    plan: Redistribution
+    rank: int
+    order: tuple[int, ...]
+    workspace: int
+    group: str
+
+    def __call__(self, x: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
+        if out is None:
+            out = x.new_empty(self.plan.local_out_shape(self.rank))
+        source, target = bits(x.resolve_conj().resolve_neg()), bits(out)
+        most = max(self.workspace // 2 // source.itemsize, 1)
+        steps = schedule(self.plan, self.rank, self.order, source.stride(), target.stride(), most)
+        _run_rounds(steps, source, target, _Exchange(group_named(self.group), self.plan))
+        return out
 
 
 def _run_rounds(steps: Schedule, source: torch.Tensor, target: torch.Tensor, exchange: _Exchange) -> None:

@@ -16,7 +16,7 @@ from axisloom._patterns import _check_pattern
 from axisloom.distributed import Mesh
 
 from ._groups import Route, agreement_of, constant, group_named, route_of
-from ._redistribute import WORKSPACE, Lengths, OnCards, Redistribute, dtype_name, moved, needs_no_operator
+from ._redistribute import WORKSPACE, Lengths, OnCards, Redistribute, Staged, dtype_name, moved, needs_no_operator
 from ._symmetric import is_symmetric, symmetric_empty
 
 __all__ = ["rearrange", "redistribute", "symmetric_empty"]
@@ -137,12 +137,12 @@ class _Call(NamedTuple):
             return moved(x, call, out)
 
 
-# Calls with shape= on cards that reach each other, which all ranks have made before: what they come to.
-_KNOWN: WeakKeyDictionary[Any, dict[Any, OnCards]] = WeakKeyDictionary()  # by group
+# Calls with shape= on cards that all ranks have made before, and what they come to.
+_KNOWN: WeakKeyDictionary[Any, dict[Any, OnCards | Staged]] = WeakKeyDictionary()  # by group
 _MOST_KNOWN = 256
 
 
-def _known(call: _Call, x: torch.Tensor, out: torch.Tensor | None) -> OnCards | None:
+def _known(call: _Call, x: torch.Tensor, out: torch.Tensor | None) -> OnCards | Staged | None:
     if call.shape is None or not needs_no_operator(x) or not x.is_cuda:
         return None
     if out is not None and _fault_of(out, x) is not None:
@@ -158,12 +158,12 @@ def _key(call: _Call, x: torch.Tensor, out: torch.Tensor | None) -> Any:
 def _remember(call: _Call, x: torch.Tensor, out: torch.Tensor | None) -> None:
     if call.shape is None or not needs_no_operator(x) or not x.is_cuda:
         return
-    found = call.of(call.shape, True).on_cards(x)
-    if found is not None:
+    agreed = call.of(call.shape, True)
+    if not agreed.plan.summed:
         kept = _KNOWN.setdefault(group_named(call.route.group), {})
         if len(kept) >= _MOST_KNOWN:
             kept.clear()
-        kept[_key(call, x, out)] = found
+        kept[_key(call, x, out)] = agreed.way(agreed.plan, x.device)
 
 
 def _fault_of(out: torch.Tensor, x: torch.Tensor) -> Exception | None:

@@ -29,7 +29,7 @@ import axisloom
 import axisloom.torch as ours
 import parts
 from axisloom.distributed import LostRankError, RankError
-from axisloom.torch import _redistribute, _symmetric
+from axisloom.torch import _messages, _redistribute, _symmetric
 
 pytestmark = pytest.mark.skipif(not dist.is_available() or not dist.is_gloo_available(), reason="gloo is not there")
 

@@ -161,13 +161,13 @@ struct Runner {
 
 }  // namespace
 
-void Launches::run(const Queue& queue, u64 in, u64 out, bool captured) const {
+void Launches::run(const Queue& queue, u64 in, u64 out, bool apart) const {
   Runner runner{.group = *group_, .queue = queue, .slots = slots_};
   runner.slots[0] = in;
   runner.slots[1] = out;
-  if (!captured) group_->begin_run(queue);
+  if (apart) group_->begin_run(queue);
   for (const Step& step : steps_) std::visit(runner, step);
-  if (!captured) group_->end_run(queue);
+  if (apart) group_->end_run(queue);
 }
 
 }  // namespace axisloom::distributed::cards

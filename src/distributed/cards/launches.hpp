@@ -61,9 +61,9 @@ class Launches {
   /// `fixed`: the addresses of the slots from 2 on.
   Launches(std::shared_ptr<const Group> group, std::span<const u64> fixed, std::span<const Stage> stages);
 
-  /// Queues everything, and returns. One thread at a time for all lists of a group. `captured`: into a graph, whose
-  /// runs the caller keeps apart from others.
-  void run(const Queue& queue, u64 in, u64 out, bool captured) const;
+  /// Queues everything, and returns. One thread at a time for all lists of a group. `apart`: begins when the group's
+  /// last run has ended, on whatever queue that was; not for a queue whose work is captured in a graph.
+  void run(const Queue& queue, u64 in, u64 out, bool apart) const;
   /// How many calls of the driver a run makes.
   size_t calls() const noexcept { return steps_.size(); }
 
