@@ -117,7 +117,7 @@ def reduced(x: Any, steps: Steps, move: Callable[[Any, Move], Any], arrays: Arra
     if steps.last:
         x = _native.call("reduce", steps.last, (x,), None, dict(steps.last_options))
     elif steps.slots:
-        x = _met(x, steps)
+        x = _met(x, steps, arrays)
     x = _finished(x, steps, arrays)
     for one in steps.after:
         x = move(x, one)
@@ -137,12 +137,18 @@ def _blocks(x: Any, steps: Steps, arrays: Arrays) -> Any:
     return made[0] if len(made) == 1 else arrays.joined(made)
 
 
-def _met(x: Any, steps: Steps) -> Any:
-    parts = [x[place] for place in range(len(steps.slots))]
+def _met(x: Any, steps: Steps, arrays: Arrays) -> Any:
+    parts = [x[place : place + 1] for place in range(len(steps.slots))]
     total = 0
     for total, other in steps.meetings:
-        parts[total] = parts[total] * parts[other] if steps.first[0] == "prod" else parts[total] + parts[other]
-    return parts[total]
+        if steps.first[0] == "sum":
+            parts[total] = parts[total] + parts[other]
+            continue
+        # How complex numbers are multiplied is the library's business.
+        both = arrays.joined([parts[total], parts[other]])
+        product = (steps.first[0], f"{_BLOCKS} ... -> 1 ...")
+        parts[total] = _native.call("reduce", product, (both,), None, {"order": "portable"})
+    return parts[total][0]
 
 
 def _finished(x: Any, steps: Steps, arrays: Arrays) -> Any:
@@ -185,7 +191,7 @@ class _Planner:
         self._check_mesh(what)
         self.extents = _extents_of(self.left, shape, dict(lengths), what)
         plain = f"{_plain(self.left)} -> {_plain(self.right)}"
-        known = {name: length for name, length in self.extents.items() if name not in self._single()}
+        known = _in_groups(self.left, self.extents)
         # The library says what is wrong with the pattern, and which dtype comes out.
         self.result = _long_name(_native.result("reduce", (reduction, plain), ((dtype, shape),), known)[0])
         floats = dtype.startswith(("float", "bfloat", "complex"))
@@ -203,10 +209,6 @@ class _Planner:
     @staticmethod
     def _names(side: Side) -> set[str]:
         return {axis.name for dim in side.dims for axis in dim.axes}
-
-    def _single(self) -> set[str]:
-        """Axes whose length the shape tells."""
-        return {dim.axes[0].name for dim in self.left.dims if len(dim.axes) == 1}
 
     def _check_mesh(self, what: str) -> None:
         if self.right.addends:
@@ -515,6 +517,28 @@ def _extents_of(left: Side, shape: Shape, lengths: Mapping[str, int], what: str)
             raise EinopsError(f'{what}: "{dim}" has {product} elements, and the axis of the array {extent}')
         found.update((name, int(length or 0)) for name, length in known.items())
     return found
+
+
+def named_sides(pattern: str, shape: Shape, lengths: Lengths) -> tuple[Side, Side, dict[str, int]]:
+    """Both sides with a name for each axis, and the lengths of those of the left."""
+    left, right = _named_sides(pattern, len(shape))
+    extents = _extents_of(left, shape, dict(lengths), f'reduce "{pattern}"')
+    _native.result("reduce", ("sum", f"{_plain(left)} -> {_plain(right)}"), (("f32", shape),), _in_groups(left, extents))
+    return left, right, extents
+
+
+def _in_groups(left: Side, extents: Mapping[str, int]) -> dict[str, int]:
+    """The lengths that the shape does not tell."""
+    return {axis.name: extents[axis.name] for dim in left.dims if len(dim.axes) > 1 for axis in dim.axes}
+
+
+@functools.lru_cache(maxsize=256)
+def same_side(pattern: str, rank: int, lengths: Lengths) -> tuple[str, Lengths]:
+    """The left side of a pattern with a name for each axis, and all lengths that are known of them."""
+    left, _ = _named_sides(pattern, rank)
+    names = [axis.name for dim in left.dims for axis in dim.axes]
+    known = [(name, _length_of(name, dict(lengths))) for name in names]
+    return str(left), tuple((name, length) for name, length in known if length is not None)
 
 
 def _length_of(name: str, lengths: Mapping[str, int]) -> int | None:

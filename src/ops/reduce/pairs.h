@@ -26,7 +26,7 @@ INLINE void pair(Accumulator* const to, const Accumulator from) {
 }
 
 // Takes the element at `at` into `to`, which has nothing.
-#if ACCUMULATION == COMPENSATED && !MASKED
+#if (ACCUMULATION == COMPENSATED || ACCUMULATION == PRODUCT) && !MASKED
 #define TAKE_SINGLE(to, at, mask_at, place) TAKE_VALUE(to, value_at(PASS(a), at), place)
 #define TAKE_VALUE(to, taken, place)                         \
   {                                                          \
