@@ -41,11 +41,13 @@ _FEW = 4096  # results that every rank makes for itself, rather than to be told
 
 
 class Move(NamedTuple):
-    """A rearrange over the ranks."""
+    """A rearrange over the ranks. What comes out of the last one is the caller's. Ranks that have copies of what comes
+    out of the others do the same with it, so that gradients of these copies are copies."""
 
     pattern: str
     shape: Shape  # of the whole
     lengths: Lengths
+    is_last: bool = False
 
 
 class Steps(NamedTuple):
@@ -57,7 +59,7 @@ class Steps(NamedTuple):
     axis: int  # which that is
     runs: tuple[Run, ...]  # of blocks that are reduced each by itself
     padding: int  # blocks that a rank sends more than it has
-    first: tuple[str, ...]  # reduction and pattern: of a run of blocks, or of the whole part
+    first: tuple[str, ...]  # reduction and pattern: of a run of blocks, or of the whole part; none: they are as they lie
     first_options: tuple[tuple[str, str], ...]
     part: str  # the dtype of what that makes
     moves: tuple[Move, ...]  # of what is there then, until it is joined
@@ -130,7 +132,9 @@ def _blocks(x: Any, steps: Steps, arrays: Arrays) -> Any:
     for run in steps.runs:
         part = x[(*before, slice(run.first, run.first + run.length * run.count))]
         options = dict(steps.first_options)
-        made.append(_native.call("reduce", steps.first, (part,), {_LENGTH: run.length}, options))
+        made.append(
+            _native.call("reduce", steps.first, (part,), {_LENGTH: run.length}, options) if steps.first else part
+        )
     if steps.padding:
         kept = (*x.shape[: steps.axis], *x.shape[steps.axis + 1 :])
         made.append(arrays.zeros(x, (steps.padding, *kept), steps.part))
@@ -297,6 +301,12 @@ class _Planner:
         return self._by_elements() if blocks is None else self._by_parts(blocks)
 
     def _made(self, **given: Any) -> Steps:
+        after = given.pop("after", ())
+        if after:
+            given["after"] = (*after[:-1], after[-1]._replace(is_last=True))
+        else:
+            moves = given["moves"]
+            given["moves"] = (*moves[:-1], moves[-1]._replace(is_last=True))
         none = Steps(
             elements=tuple(self.before), shape=(), flat="", axis=0, runs=(), padding=0, first=(), first_options=(),
             part="", moves=(), slots=(), meetings=(), last=(), last_options=(), after=(), count=0, between="",
@@ -313,7 +323,7 @@ class _Planner:
         pattern = f"{_plain(_side(self.axes))} -> {_plain(kept)}"
         return self._made(
             shape=self._local(self.axes), first=(self.reduction, pattern), first_options=self.order,
-            after=self._to_right(kept),
+            after=(self._move(kept, self.right),),
         )  # fmt: skip
 
     def _by_elements(self) -> Steps:
@@ -351,10 +361,14 @@ class _Planner:
         target = self.right if direct else self._target()
         to = Side((Dim((Axis(_BLOCKS),)), *target.dims))
         meeting = meetings([one for own in blocks for one in own]) if blocks and not _in_a_row(blocks) else []
+        # A block of one element is that element, in the sign of a zero too once it is joined by the library.
+        single = not meeting and blocks is not None and names[0] == _FLAT and not self._wide()[len(self.order) :]
+        single = single and all(run.length == 1 for runs in parts for run in runs)
+        blockwise = () if single else (first, f"{_with_blocks(names)} -> {_BLOCKS} {kept}")
         at_once = {} if meeting else {"last": (last, f"{_BLOCKS} ... -> ..."), "last_options": self.order}
         return self._divided(
             shape=shape, flat=flat, axis=names.index(_FLAT), runs=tuple(parts[place]), padding=most - counts[place],
-            first=(first, f"{_with_blocks(names)} -> {_BLOCKS} {kept}"), first_options=self._wide(),
+            first=blockwise, first_options=self._wide(),
             part=self._part_dtype(first), moves=(self._move(source, to, len(parts) * most),),
             slots=tuple(own * most + number for own, count in enumerate(counts) for number in range(count)),
             meetings=tuple(meeting), after=() if direct else self._to_right(target), **at_once,

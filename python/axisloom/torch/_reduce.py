@@ -29,14 +29,16 @@ class Reduce(NamedTuple):
 
     def __call__(self, x: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
         """shape: of the whole tensor."""
-        dtype = str(x.dtype).removeprefix("torch.")
-        steps = _steps(self.pattern, self.reduction, self.order, self.route, shape, self.lengths, dtype)
+        route = self.route  # not taken apart at once: Dynamo of PyTorch 2.11 cannot
+        steps = _steps(
+            self.pattern, self.reduction, self.order, route.mesh, route.group, route.order, shape, self.lengths,
+            str(x.dtype).removeprefix("torch."),
+        )  # fmt: skip
 
         def move(part: torch.Tensor, one: Move) -> torch.Tensor:
-            route = self.route  # not taken apart at once: Dynamo of PyTorch 2.11 cannot
             return Redistribute(
                 one.pattern, route.mesh, one.shape, one.lengths, route.group, route.order, self.workspace, self.path,
-                self.agreed, self.copies_add,
+                self.agreed, self.copies_add and one.is_last,
             )(part)  # fmt: skip
 
         return reduced(x, steps, move, _ARRAYS)
@@ -54,9 +56,17 @@ class Reduce(NamedTuple):
 
 @constant
 def _steps(
-    pattern: str, reduction: str, order: str, route: Route, shape: tuple[int, ...], lengths: Lengths, dtype: str
+    pattern: str,
+    reduction: str,
+    order: str,
+    mesh: str,
+    group: str,
+    ranks_of_group: tuple[int, ...],
+    shape: tuple[int, ...],
+    lengths: Lengths,
+    dtype: str,
 ) -> Steps:
-    ranks = Ranks(route.mesh, rank_of(route))
+    ranks = Ranks(mesh, rank_of(Route(mesh, group, ranks_of_group)))
     return steps_of(pattern, reduction, order, ranks, tuple(map(int, shape)), lengths, dtype)
 
 

@@ -137,3 +137,150 @@ def _of(case: Case, side: str) -> dict[str, int]:
 def test_random_patterns(ranks: Ranks, block: int) -> None:
     found = ranks.run(reduces, len(ranks.processes), range(block * 100, block * 100 + 100))
     assert not any(found), "\n".join(found[0] or found[-1])
+
+
+# Gradients, graphs, DTensors ------------------------------------------------------------------------------------------
+
+
+def has_gradients(rank: int, count: int) -> None:
+    whole = torch.randn(10, 6, 4, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    weights = torch.randn(6, 4, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    for name in ("sum", "mean"):
+        given = whole.clone().requires_grad_()
+        (axisloom.reduce(given, "s a b -> a b", name) * weights).sum().backward()
+        for order in ("portable", "fast"):
+            for right, part in (("a b", "a b"), ("a@x b", "a@x b"), ("b a@x:2", "b a@x:2")):
+                x = ours.rearrange(whole, "s a b -> s@x:3 a b", mesh=f"x={count}").requires_grad_()
+                out = ours.reduce(x, f"s@x:3 a b -> {right}", name, mesh=f"x={count}", order=order)
+                (out * ours.rearrange(weights, f"a b -> {part}", mesh=f"x={count}")).sum().backward()
+                # Of a result that all ranks have, the gradients of all copies are added.
+                copies = 1 if "@" in right else count
+                want = ours.rearrange(given.grad, "s a b -> s@x:3 a b", mesh=f"x={count}")
+                assert torch.allclose(x.grad, copies * want), (name, order, right)
+
+
+def test_gradients(ranks: Ranks) -> None:
+    ranks.run(has_gradients, len(ranks.processes))
+
+
+def compiles(rank: int) -> None:
+    whole = torch.randn(12, 30, generator=torch.Generator().manual_seed(1))
+    x = whole[6 * rank : 6 * rank + 6]
+    for name, order in (("sum", "portable"), ("mean", "portable"), ("mean", "fast"), ("max", "fast")):
+        for cut in ("@x", "@x:balanced"):
+
+            def twice(part: torch.Tensor, name: str = name, order: str = order, cut: str = cut) -> torch.Tensor:
+                return 2 * ours.reduce(part, f"s{cut} h -> h", name, mesh="x=2", order=order)
+
+            compiled = torch.compile(twice, fullgraph=True, backend="aot_eager")
+            assert same_bits(compiled(x), twice(x))
+            part = x.clone().requires_grad_()
+            compiled(part).sum().backward()
+            other = x.clone().requires_grad_()
+            twice(other).sum().backward()
+            assert torch.allclose(part.grad, other.grad)
+
+
+def test_graphs_have_no_breaks(two: Ranks) -> None:
+    two.run(compiles)
+
+
+def reduces_dtensors(rank: int) -> None:
+    mesh = dist.init_device_mesh("cpu", (2,), mesh_dim_names=("x",))
+    whole = torch.randn(12, 30, generator=torch.Generator().manual_seed(1))
+    want = axisloom.reduce(whole, "s h -> h", "sum", order="portable")
+    for placement in (Shard(0), Shard(1), Replicate()):
+        x = dist.tensor.distribute_tensor(whole, mesh, [placement])
+        got = ours.reduce(x, "s h -> h", "sum", order="portable")
+        assert isinstance(got, DTensor) and got.placements == (Replicate(),) and same_bits(got.to_local(), want)
+        got = ours.reduce(x, "s h -> h@x", "sum", order="portable")
+        assert got.placements == (Shard(0),) and got.shape == (30,)
+        assert same_bits(got.to_local(), want[15 * rank : 15 * rank + 15])
+    x = DTensor.from_local(whole, mesh, [Partial()], run_check=False)
+    assert same_bits(ours.reduce(x, "s h -> s", "sum").to_local(), 2 * axisloom.reduce(whole, "s h -> s", "sum"))
+    x = dist.tensor.distribute_tensor(whole, mesh, [Shard(0)]).requires_grad_()
+    ours.reduce(x, "s h -> h", "mean", order="portable").sum().backward()
+    assert isinstance(x.grad, DTensor) and torch.allclose(x.grad.full_tensor(), torch.full((12, 30), 1 / 12))
+    with pytest.raises(axisloom.EinopsError):
+        ours.reduce(x, "s h -> q", "sum")
+    with pytest.raises(axisloom.UsageError, match="mesh of its own|its own mesh"):
+        ours.reduce(x, "s h -> h", "sum", mesh="x=2")
+
+
+def test_dtensors(two: Ranks) -> None:
+    two.run(reduces_dtensors)
+
+
+# What is sent, and what is wrong --------------------------------------------------------------------------------------
+
+
+def sends_little(rank: int) -> list[int]:
+    """Elements that this rank sends of 64 rows of 10000, to leave each rank half of their sum."""
+    counted = []
+    original = dist.all_to_all_single
+
+    def counting(output: torch.Tensor, given: torch.Tensor, *more: Any, **named: Any) -> Any:
+        if given.dtype is torch.uint8:
+            counted.append(given.numel() // 4)
+        return original(output, given, *more, **named)
+
+    x = torch.ones(32, 10000)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(dist, "all_to_all_single", counting)
+        ours.reduce(x, "s@x h -> h@x", "sum", mesh="x=2", order="portable")
+    return counted
+
+
+def test_a_rank_sends_no_more_than_its_block(two: Ranks) -> None:
+    assert two.run(sends_little) == [[5000], [5000]]
+
+
+def special_numbers(rank: int) -> None:
+    inf, nan = math.inf, math.nan
+    whole = torch.tensor([[inf, 1, nan, 3e38, -0.0], [1, -inf, 2, 3e38, -0.0], [2, inf, 3, -3e38, -0.0]])
+    for dtype in (torch.float32, torch.bfloat16, torch.float64, torch.complex64):
+        for name in ("sum", "mean", "prod"):
+            want = axisloom.reduce(whole.to(dtype), "s h -> h", name, order="portable")
+            x = ours.rearrange(whole.to(dtype), "s h -> s@x h", mesh="x=2")
+            got = ours.reduce(x, "s@x h -> h", name, mesh="x=2", order="portable")
+            same = torch.view_as_real(got) == torch.view_as_real(want) if dtype.is_complex else got == want
+            missing = torch.view_as_real(want).isnan() if dtype.is_complex else want.isnan()
+            assert bool((same | missing).all()) and torch.equal(got.isnan(), want.isnan()), (dtype, name, got, want)
+
+
+def test_infinities_and_what_is_no_number(two: Ranks) -> None:
+    two.run(special_numbers)
+
+
+def refuses(rank: int) -> None:
+    x = torch.ones(2, 3)
+    for arguments, error, text in (
+        (("s@x h -> h", "sum" if rank else "max"), RankError, "to reduce"),
+        (("s@x h -> h", "median"), axisloom.UsageError, "median"),
+        (("s@x h -> h q", "sum"), axisloom.EinopsError, "q"),
+        (("s@y h -> h", "sum"), axisloom.UsageError, "no axis y"),
+        (("s h +x -> h", "max"), axisloom.UsageError, "addends"),
+        (("s h +x -> h +x", "sum"), axisloom.UsageError, "no addends"),
+        (("s@x h -> h", sum), axisloom.UsageError, "has a name"),
+    ):
+        with pytest.raises(error, match=text):
+            ours.reduce(x, *arguments, mesh="x=2")
+    with pytest.raises(axisloom.UsageError, match="no order"):
+        ours.reduce(x, "s@x h -> h", "sum", mesh="x=2", order="slow")
+    with pytest.raises(axisloom.UsageError, match="mesh="):
+        ours.reduce(x, "s h -> h", "sum")
+    got = ours.reduce(torch.full((2, 3), rank + 1.0), "s h +x -> h", "sum", mesh="x=2", order="portable")
+    assert torch.equal(got, torch.full((3,), 6.0))
+
+
+def test_what_is_refused(two: Ranks) -> None:
+    two.run(refuses)
+
+
+def test_many_small_parts_go_as_elements() -> None:
+    """Where blocks would be as many as the elements, these go."""
+    ranks = _reduced.Ranks("x=2", 0)
+    dealt = _reduced.steps_of("s@x:1 h -> h", "sum", "portable", ranks, (100, 8), (), "float32")
+    assert not dealt.runs and dealt.last[1] == "s h -> h"
+    whole = _reduced.steps_of("s@x h -> h", "sum", "portable", ranks, (128, 8), (), "float32")
+    assert [run.length for run in whole.runs] == [64] and not whole.meetings
