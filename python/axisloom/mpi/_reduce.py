@@ -97,6 +97,9 @@ class _Arrays:
     def joined(self, arrays: list[Array]) -> Array:
         return np.concatenate(arrays)
 
+    def divided(self, x: Array, count: int) -> Array:
+        return x / count
+
     def complex_of(self, real: Array, imaginary: Array) -> Array:
         made = np.empty(real.shape, np.complex128)
         made.real, made.imag = real, imaginary

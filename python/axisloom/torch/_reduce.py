@@ -90,6 +90,9 @@ class _Arrays:
     def joined(self, arrays: list[torch.Tensor]) -> torch.Tensor:
         return torch.cat(arrays)
 
+    def divided(self, x: torch.Tensor, count: int) -> torch.Tensor:
+        return x / x.new_full((), count)  # by a number of the host, cards multiply by its reciprocal
+
     def complex_of(self, real: torch.Tensor, imaginary: torch.Tensor) -> torch.Tensor:
         return torch.complex(real, imaginary)
 

@@ -48,8 +48,9 @@ Split split_of(i64 parts, i64 tickets, Configuration& values, const DeviceModel&
 /// see parts.h; they lie in the plan's view `from`, or its workspace.
 Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, int from, i64 items);
 
-/// How the host cuts a reduction in the portable order, and how its parts come together; see portable.cpp.
-std::pair<Pieces, Split> host_parts(const ReduceProblem& problem, const DeviceModel& device);
+/// How the host cuts a reduction in the portable order, and how its parts come together, where each task but for parts
+/// takes a ticket; see portable.cpp.
+std::pair<Pieces, Split> host_parts(const ReduceProblem& problem, const DeviceModel& device, i64 tickets);
 /// On the host: numbers one by one, in that order.
 Launches launches_in_pairs(const ReduceProblem& problem, const Pieces& pieces, Split split);
 

@@ -58,7 +58,7 @@ bool in_parts(const ReduceProblem& problem) {
 Proposal on_host(const ReduceProblem& problem, const DeviceModel& device) {
   const Configuration configuration = {{"items", 1}};
   if (in_parts(problem)) {
-    const auto [pieces, split] = host_parts(problem, device);
+    const auto [pieces, split] = host_parts(problem, device, problem.outputs());
     return {.seconds = predicted_seconds(problem, problem.outputs() * pieces.parts, device),
             .configuration = configuration,
             .launches = [pieces = pieces, split = split, &problem] {

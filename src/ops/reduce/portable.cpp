@@ -56,9 +56,9 @@ i64 scalars_of(const ReduceProblem& problem) {
 
 }  // namespace
 
-std::pair<Pieces, Split> host_parts(const ReduceProblem& problem, const DeviceModel& device) {
+std::pair<Pieces, Split> host_parts(const ReduceProblem& problem, const DeviceModel& device, i64 tickets) {
   const Pieces pieces = pieces_of(problem, host_part);
-  const Split split = split_of(pieces.parts, problem.outputs(), 1, device);
+  const Split split = split_of(pieces.parts, tickets, 1, device);
   if (split != Split::two_launches) return {pieces, split};
   return {pieces_of(problem, power_of_two(problem.count())), Split::none};  // so many outputs are tasks enough
 }
@@ -80,7 +80,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   if (!problem.portable) return refuse("only order=portable asks for this order of additions");
   const double seconds = element_loads * read_seconds(problem, problem.reduced.back(), device);
   if (device::is_host(device)) {
-    const auto [pieces, split] = host_parts(problem, device);
+    const auto [pieces, split] = host_parts(problem, device, problem.outputs());
     return {.seconds = seconds, .configuration = wish, .launches = [pieces = pieces, split = split, &problem] {
               return launches_in_pairs(problem, pieces, split);
             }};
@@ -98,7 +98,8 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
         .set("TEAM", team)
         .set("SCALARS", scalars)
         .set("WIDE", wide)
-        .set("ONE_RUN", problem.reduced.size() == 1);
+        .set("ONE_RUN", problem.reduced.size() == 1)
+        .set("ONE_ROUND", std::min(pieces.piece, problem.count()) <= team * unit);
     const Split split = pieces.parts == 1 ? Split::none : Split::two_launches;  // not every device has the one launch
     return main.with_parts(ceil_div(main.params.tasks, items / team), split, 0);
   };

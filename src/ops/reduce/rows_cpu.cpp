@@ -99,9 +99,11 @@ jit::Defines& define(ReduceLaunch& main, const Configuration& values, const Redu
 Proposal in_pairs(const ReduceProblem& problem, Configuration values, const DeviceModel& device) {
   constexpr i64 least_elements = 16384;  // of a group: long against its start
   if (problem.recipe.masked) return refuse(no_masks);
-  const bool one_run = is_contiguous(problem) && problem.reduced.size() == 1;
-  if (!one_run || problem.recipe.accumulation != Accumulation::compensated) return refuse(own_order);
-  const auto [pieces, split] = host_parts(problem, device);
+  constexpr i64 block = 256;  // elements that are brought together at once, at most
+  const bool whole_blocks = problem.reduced.size() == 1 || problem.reduced.back().extent % block == 0;
+  if (!is_contiguous(problem) || problem.recipe.accumulation != Accumulation::compensated) return refuse(own_order);
+  if (!whole_blocks) return refuse("its runs end within blocks");
+  const auto [pieces, split] = host_parts(problem, device, problem.outputs());
   values["launches"] = 1;
   const i64 ranges = width(problem, values.at("ranges"), device).ranges;
   values["ranges"] = ranges;
