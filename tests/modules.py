@@ -27,6 +27,7 @@ MODULES = {
     "src/planner": ["src/model"],
     "src/c": ["src/core"],
     "src/distributed": ["src/device"],
+    "src/distributed/cards": ["src/device/cuda", "src/jit"],
     "mpi": ["include"],
     "src/ops": ["src/planner"],
     "src/ops/nvidia": ["src/device"],  # what the variants for NVIDIA's cards share

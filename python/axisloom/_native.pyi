@@ -224,3 +224,29 @@ class Redistribution:
     ) -> list[_Copy]: ...
     def largest_load(self, element_bytes: int) -> tuple[int, int, int, int]:
         """Bytes that the busiest rank sends and receives, messages that it sends and receives."""
+
+class CardGroup:
+    """What the launches of a rank share: its card, the flags by which cards meet, and how many seconds one waits.
+
+    flags: by rank, the address of 2 * ranks + 2 numbers of 32 bits that are zero, as this card reaches them. most_bytes: so
+    many, sent and kept, go by a single kernel at most.
+    """
+
+    def __init__(self, device: int, rank: int, flags: Sequence[int], patience: float, most_bytes: int) -> None: ...
+
+_SlotCopy = tuple[int, int, _Copy]
+_Stage = tuple[Sequence[_SlotCopy], Sequence[_SlotCopy], bool, bool]
+
+class CardLaunches:
+    """Copies between slots: 0 is the input of a run, 1 its output, and those from 2 on have the addresses `fixed`.
+
+    width: bytes of an element. alignments: bytes to which input and output are aligned. stages: what goes to other cards, what
+    stays, and whether all cards meet before and behind it. apart: runs of a group on several streams come one after the other.
+    """
+
+    def __init__(
+        self, group: CardGroup, width: int, fixed: Sequence[int], alignments: Sequence[int], stages: Sequence[_Stage]
+    ) -> None: ...
+    @property
+    def calls(self) -> int: ...
+    def run(self, device: int, stream: int, input: int, output: int, apart: bool) -> None: ...

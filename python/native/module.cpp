@@ -1,6 +1,7 @@
 // The module axisloom._native.
 #include "native/array.hpp"
 #include "native/builtins.hpp"
+#include "native/cards.hpp"
 #include "native/errors.hpp"
 #include "native/redistribution.hpp"
 
@@ -23,4 +24,5 @@ NB_MODULE(_native, module) {
   python::bind_array(module);
   python::add_builtins(module);
   python::bind_redistribution(module);
+  python::bind_cards(module);
 }

@@ -40,6 +40,15 @@ TEST(CudaDeclarations, StructuresAgreeWithTheHeader) {
   EXPECT_EQ(offsetof(CUlaunchConfig, attributes), offsetof(::CUlaunchConfig, attrs));
   EXPECT_EQ(offsetof(CUlaunchConfig, attribute_count), offsetof(::CUlaunchConfig, numAttrs));
   EXPECT_EQ(sizeof(CUtensorMap), sizeof(::CUtensorMap));
+  EXPECT_EQ(sizeof(CUmemcpy2D), sizeof(::CUDA_MEMCPY2D));
+  EXPECT_EQ(offsetof(CUmemcpy2D, from_type), offsetof(::CUDA_MEMCPY2D, srcMemoryType));
+  EXPECT_EQ(offsetof(CUmemcpy2D, from_device), offsetof(::CUDA_MEMCPY2D, srcDevice));
+  EXPECT_EQ(offsetof(CUmemcpy2D, from_pitch), offsetof(::CUDA_MEMCPY2D, srcPitch));
+  EXPECT_EQ(offsetof(CUmemcpy2D, to_type), offsetof(::CUDA_MEMCPY2D, dstMemoryType));
+  EXPECT_EQ(offsetof(CUmemcpy2D, to_device), offsetof(::CUDA_MEMCPY2D, dstDevice));
+  EXPECT_EQ(offsetof(CUmemcpy2D, to_pitch), offsetof(::CUDA_MEMCPY2D, dstPitch));
+  EXPECT_EQ(offsetof(CUmemcpy2D, width), offsetof(::CUDA_MEMCPY2D, WidthInBytes));
+  EXPECT_EQ(offsetof(CUmemcpy2D, height), offsetof(::CUDA_MEMCPY2D, Height));
   EXPECT_GE(alignof(CUtensorMap), alignof(::CUtensorMap));
 }
 
@@ -67,6 +76,7 @@ TEST(CudaDeclarations, ConstantsAgreeWithTheHeader) {
   EXPECT_EQ(kJitErrorLogBufferSizeBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
   EXPECT_EQ(kStreamNonBlocking, CU_STREAM_NON_BLOCKING);
   EXPECT_EQ(kEventDisableTiming, CU_EVENT_DISABLE_TIMING);
+  EXPECT_EQ(kMemoryDevice, static_cast<unsigned>(CU_MEMORYTYPE_DEVICE));
   EXPECT_EQ(kMemHostAllocPortable, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
   EXPECT_EQ(kLaunchAttributeClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
   EXPECT_EQ(kTensorU8, CU_TENSOR_MAP_DATA_TYPE_UINT8);

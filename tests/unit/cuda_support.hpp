@@ -250,6 +250,13 @@ inline void FakeDriver::emulate_memory() {
   e.cuMemcpyAsync.function = [](CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream) {
     return std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes), current();
   };
+  e.cuMemcpy2DAsync_v2.function = [](const CUmemcpy2D* rows, CUstream) {
+    if (rows->from_type != kMemoryDevice || rows->to_type != kMemoryDevice) return kInvalidValue;
+    for (std::size_t row = 0; row < rows->height; ++row)
+      std::memcpy(reinterpret_cast<void*>(rows->to_device + row * rows->to_pitch),
+                  reinterpret_cast<const void*>(rows->from_device + row * rows->from_pitch), rows->width);
+    return current();
+  };
   e.cuMemsetD8Async.function = [](CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream) {
     return std::memset(reinterpret_cast<void*>(to), value, bytes), current();
   };

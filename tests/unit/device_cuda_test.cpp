@@ -1,5 +1,6 @@
 // The CUDA backend on an emulated driver: books of handles and contexts, errors of every call, loss, waits, limits.
 #include "cuda_support.hpp"
+#include "device/cuda/device.hpp"
 #include "device/cuda/runtime.hpp"
 #include "planner/plan_impl.hpp"
 
@@ -93,7 +94,12 @@ class CudaFake : public testing::Test {
     queue->launch(*program, "mapped", {.items = 32}, mapped.args(), {});
     const auto launched = queue->launch(*program, "twice", {.groups = 32, .items = 32, .cluster = 16}, call.args(), {});
     const std::array waits = {launched};
-    other->copy(*call.b, 0, *staging, 0, sizeof in, waits);
+    other->copy(*call.b, 0, *staging, 0, sizeof in / 2, waits);
+    begin_after(*queue, mark(*other));
+    const auto behind = [&](const Buffer& buffer) { return reinterpret_cast<CUdeviceptr>(buffer.native()) + 8; };
+    copy_rows(
+        *other,
+        {.from = behind(*call.b), .to = behind(*staging), .from_pitch = 4, .to_pitch = 4, .width = 4, .count = 2});
     const auto last = other->read(*staging, 0, std::as_writable_bytes(std::span(out)), {});
     last->wait();
     EXPECT_TRUE(last->done());
@@ -276,6 +282,19 @@ TEST_F(CudaFake, WaitsAreOrderedByTheDriverOnlyBetweenQueues) {
   ASSERT_EQ(fake.waits.size(), 1u);
   EXPECT_EQ(fake.waits[0].first, second->native());
   EXPECT_EQ(fake.waits[0].second, waits[0]->native());
+}
+
+TEST_F(CudaFake, AQueueBeginsBehindAMark) {
+  const auto device = open();
+  const auto first = device->queue(false), second = device->queue(false);
+  first->omit_events();
+  const auto end = mark(*first);
+  begin_after(*first, end);
+  EXPECT_TRUE(fake.waits.empty());
+  begin_after(*second, end);
+  ASSERT_EQ(fake.waits.size(), 1u);
+  EXPECT_EQ(fake.waits[0].first, second->native());
+  EXPECT_EQ(fake.waits[0].second, end->native());
 }
 
 TEST_F(CudaFake, ObjectsOfAnotherContextAreRefused) {

@@ -44,9 +44,17 @@ def route_of(mesh: Any, group: Any = None) -> Route:
         if mesh not in routes:
             routes[mesh] = _route_of_device_mesh(mesh)
         return routes[mesh]
-    text = str(Mesh(mesh))
     group = dist.group.WORLD if group is None else group
-    return Route(text, group.group_name, tuple(range(dist.get_world_size(group))))
+    if not isinstance(mesh, str):
+        return _route_of_text(str(Mesh(mesh)), group)
+    kept = _ROUTES_OF_TEXTS.setdefault(group, {})
+    if mesh not in kept:
+        kept[mesh] = _route_of_text(mesh, group)
+    return kept[mesh]
+
+
+def _route_of_text(mesh: str, group: Any) -> Route:
+    return Route(str(Mesh(mesh)), group.group_name, tuple(range(dist.get_world_size(group))))
 
 
 def names_of(mesh: DeviceMesh) -> tuple[str, ...]:
@@ -70,6 +78,7 @@ def _route_of_device_mesh(mesh: DeviceMesh) -> Route:
 # What is kept lasts as long as a group does, and keeps none: a group of gloo that outlives PyTorch's own list of groups
 # ends the process with an abort.
 _ROUTES: WeakKeyDictionary[Any, WeakKeyDictionary[DeviceMesh, Route]] = WeakKeyDictionary()  # of WORLD
+_ROUTES_OF_TEXTS: WeakKeyDictionary[Any, dict[str, Route]] = WeakKeyDictionary()  # by group
 _GROUPS: WeakKeyDictionary[Any, dict[Any, str]] = WeakKeyDictionary()  # names of groups, by their ranks: of WORLD
 _AGREEMENTS: WeakKeyDictionary[Any, dict[Any, Agreement]] = WeakKeyDictionary()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -170,13 +170,42 @@ def _rows(copy: Copy, axis: int, first: int, end: int) -> Copy:
     )
 
 
-def run(copies: Iterable[Copy], source: torch.Tensor, target: torch.Tensor) -> None:
+def run(copies: Sequence[Copy], source: torch.Tensor, target: torch.Tensor) -> None:
     """Offsets count from the first element of both."""
+    if source.is_cuda:
+        index = source.device.index
+        launches = _launches(tuple(copies), source.itemsize, (aligned(source), aligned(target)), index)
+        stream = torch._C._cuda_getCurrentRawStream(index)
+        launches.run(index, stream, source.data_ptr(), target.data_ptr(), apart=False)
+        return
     at, to = source.storage_offset(), target.storage_offset()
     for shape, from_offset, from_strides, to_offset, to_strides in copies:
         read = source.as_strided(shape, from_strides, at + from_offset)
         written = target.as_strided(shape, to_strides, to + to_offset)
         _native.call("copy", (), (read,), None, None, written)
+
+
+@functools.lru_cache(maxsize=256)
+def _launches(copies: tuple[Copy, ...], width: int, alignments: tuple[int, int], index: int) -> Any:
+    """Of copies on one card, so that all of them are one call, and a few small ones one kernel."""
+    stage = [], [(0, 1, copy) for copy in copies], False, False
+    return _native.CardLaunches(_alone(index), width, (), alignments, [stage])
+
+
+@functools.lru_cache(maxsize=None)
+def _alone(index: int) -> Any:
+    return _native.CardGroup(index, 0, (0,), 0.0, SINGLE_LAUNCH)
+
+
+# Up to so many bytes, of what a card sends and keeps, one kernel does all, meetings included. Two H200 exchange 64 MiB
+# each in 106 us by it, in 121 by the copy engine beside a plan's kernel; 256 MiB in 383 us both ways.
+SINGLE_LAUNCH = 128 << 20
+
+
+def aligned(tensor: torch.Tensor) -> int:
+    """Bytes, as far as kernels ask."""
+    address = tensor.data_ptr()
+    return min(address & -address, 256) or 256
 
 
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

@@ -14,11 +14,11 @@ from axisloom._cuts import Cut, Dim, Side, parse_sides
 from axisloom._errors import UnsupportedError
 from axisloom.distributed import Redistribution
 
-from . import _symmetric
 from ._calls import LIBRARY
 from ._groups import Route, agreement_of, found_lost, group_along, group_named, rank_of
 from ._inverse import inverse_of
 from ._messages import Round, Schedule, bits, run, schedule
+from ._symmetric import Reach, is_symmetric, pushed, reach_of, written
 
 LIBRARY.define(
     "redistribute(Tensor x, str pattern, str mesh, SymInt[] shape, str[] length_names, SymInt[] lengths, str group, "
@@ -60,6 +60,10 @@ class Redistribute(NamedTuple):
         """What all ranks have to do alike."""
         return ", ".join([f"workspace {self.workspace}", *([f"path {self.path}"] if self.path else [])])
 
+    @property
+    def plan(self) -> Redistribution:
+        return plan_of(self.pattern, self.mesh, self.shape, self.lengths)
+
     def prepare(self, x: torch.Tensor) -> Callable[[Redistribution], None]:
         """Lists this rank's copies, which not every plan allows; others are not to wait then."""
 
@@ -72,8 +76,18 @@ class Redistribute(NamedTuple):
 
         return listed
 
+    def way(self, plan: Redistribution, device: torch.device) -> OnCards | Staged:
+        """How a plan without sums is carried out. All ranks ask, and get the same answer."""
+        reach = None if self.path == "staged" else reach_of(group_named(self.group), device)
+        rank = rank_of(self.route)
+        if reach is not None:
+            return OnCards(plan, rank, self.order, self.workspace, reach)
+        if self.path == "direct":
+            raise UnsupportedError(f"{plan}: the ranks do not reach each other's memory: leave path= out")
+        return Staged(plan, rank, self.order, self.workspace, self.group)
+
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        if _needs_no_operator(x):
+        if needs_no_operator(x):
             return _run(x, self)
         names, lengths = [name for name, _ in self.lengths], [length for _, length in self.lengths]
         return OPERATOR(
@@ -113,7 +127,7 @@ def row_major(shape: Sequence[int]) -> tuple[int, ...]:
 # What a rank does ----------------------------------------------------------------------------------------------------
 
 
-def _needs_no_operator(x: torch.Tensor) -> bool:
+def needs_no_operator(x: torch.Tensor) -> bool:
     """Whether nothing is recorded or traced: the dispatcher would only cost time."""
     if torch.compiler.is_compiling() or type(x) not in (torch.Tensor, torch.nn.Parameter):
         return False
@@ -146,47 +160,60 @@ def dtype_name(x: torch.Tensor) -> str:
 
 def moved(x: torch.Tensor, call: Redistribute, out: torch.Tensor | None = None) -> torch.Tensor:
     """This rank's part of the output, in `out` where there is one. All ranks have agreed on the call."""
-    plan = plan_of(call.pattern, call.mesh, call.shape, call.lengths)
+    plan = call.plan
     if plan.summed:
         return _summed(x, plan, call, out)
     return _sent(x, plan, call, out)
 
 
 def _sent(x: torch.Tensor, plan: Redistribution, call: Redistribute, out: torch.Tensor | None) -> torch.Tensor:
-    source = bits(x.resolve_conj().resolve_neg())
-    rank = rank_of(call.route)
-    if out is None:
-        result = x.new_empty(plan.local_out_shape(rank))
-    else:
-        result = out
-    target = bits(result)
-    group = group_named(call.group)
-    direct = _is_direct(call.path, group, x.device, plan)
-    if direct and out is not None and _symmetric.is_symmetric(out) and _is_even(plan):
-        _symmetric.written(source, target, plan, rank, call.order, group)
-        return result
-    most = max(call.workspace // 2 // source.itemsize, 1)
-    if direct:
-        most = min(most, _symmetric.round_of(plan, source.itemsize))
-    steps = schedule(plan, rank, call.order, source.stride(), target.stride(), most)
-    if direct:
-        _symmetric.pushed(steps, source, target, plan, rank, call.order, group)
-    else:
-        _run_rounds(steps, source, target, _Exchange(group, plan))
-    return result
+    return call.way(plan, x.device)(x, out)
 
 
-def _is_direct(path: str, group: Any, device: torch.device, plan: Redistribution) -> bool:
-    if path == "staged" or not _symmetric.reaches(group, device):
-        if path == "direct":
-            raise UnsupportedError(f"{plan}: the ranks do not reach each other's memory: leave path= out")
-        return False
-    return True
+class OnCards(NamedTuple):
+    """What a call without sums comes to on cards that reach each other, once all ranks have agreed on it."""
+
+    plan: Redistribution
+    rank: int
+    order: tuple[int, ...]
+    workspace: int
+    reach: Reach
+
+    def __call__(self, x: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
+        plan, rank = self.plan, self.rank
+        source = x.resolve_conj().resolve_neg()
+        if out is None:
+            out = x.new_empty(plan.local_out_shape(rank))
+        elif is_symmetric(out) and _is_even(plan):
+            written(self.reach, source, out, plan, rank, self.order)
+            return out
+        pushed(self.reach, source, out, plan, rank, self.order, self.workspace)
+        return out
 
 
+@functools.lru_cache(maxsize=256)
 def _is_even(plan: Redistribution) -> bool:
     """Whether all ranks' outputs have one shape, so that their elements are found alike."""
     return len({plan.local_out_shape(rank) for rank in range(plan.mesh.ranks)}) == 1
+
+
+class Staged(NamedTuple):
+    """The same by messages of the group."""
+
+    plan: Redistribution
+    rank: int
+    order: tuple[int, ...]
+    workspace: int
+    group: str
+
+    def __call__(self, x: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
+        if out is None:
+            out = x.new_empty(self.plan.local_out_shape(self.rank))
+        source, target = bits(x.resolve_conj().resolve_neg()), bits(out)
+        most = max(self.workspace // 2 // source.itemsize, 1)
+        steps = schedule(self.plan, self.rank, self.order, source.stride(), target.stride(), most)
+        _run_rounds(steps, source, target, _Exchange(group_named(self.group), self.plan))
+        return out
 
 
 def _run_rounds(steps: Schedule, source: torch.Tensor, target: torch.Tensor, exchange: _Exchange) -> None:

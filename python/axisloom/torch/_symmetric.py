@@ -8,10 +8,10 @@ ends with the group's timeout.
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import socket
-from collections.abc import Iterable, Iterator
+import weakref
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -19,19 +19,22 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import torch
 import torch.distributed as dist
 
+from axisloom import _native
 from axisloom._errors import UnsupportedError
 from axisloom.distributed import Copy, Redistribution
 
-from . import _engine
-from ._groups import found_lost, timeout_of
-from ._messages import Schedule, run, share, within_share
+from ._groups import found_lost, group_named, timeout_of
+from ._messages import SINGLE_LAUNCH, aligned, bits, run, schedule, share, within_share
 
 _NO_MULTICAST = "TORCH_SYMM_MEM_DISABLE_MULTICAST"
 
 
 def reaches(group: Any, device: torch.device) -> bool:
     """Whether all ranks can write into each other's memory. All ranks ask together; they get the same answer."""
-    return device.type == "cuda" and _reach(group, device) is not None
+    return reach_of(group, device) is not None
+
+
+_ROUNDS_KEPT = 256  # lists of launches
 
 
 class Reach:
@@ -40,72 +43,55 @@ class Reach:
 
     def __init__(self, group: Any, device: torch.device) -> None:
         self.group, self.device = group.group_name, device  # its name: what is kept keeps no group
-        self.rank = dist.get_rank(group)
+        self.rank, self.ranks = dist.get_rank(group), dist.get_world_size(group)
         timeout = timeout_of(group)
-        self.timeout_ms = 600_000 if timeout is None else int(timeout.total_seconds() * 1000)
+        patience = 600.0 if timeout is None else timeout.total_seconds()
         self.bytes = 0  # of a half
         self.turn = 0
-        self.stream: torch.cuda.Stream | None = None  # of the last call, and where it ended
-        self.end = torch.cuda.Event()
-        self.side = torch.cuda.Stream(device)  # of the copy engine
-        self.halves: dict[Any, torch.Tensor] = {}
+        self.buffer: Any = None
+        self.lists: dict[Any, Any] = {}
+        flags, addresses = self._shared(4 * (2 * self.ranks + 2))  # as CardGroup wants them
+        self.flags = flags
+        self.cards = _native.CardGroup(device.index, self.rank, addresses, patience, SINGLE_LAUNCH)
         self.grow(1 << 20)
+
+    def _shared(self, size: int) -> tuple[torch.Tensor, list[int]]:
+        """Bytes of each rank that all reach, which are zero, and where they are."""
+        made = _symmetric().empty(size, dtype=torch.uint8, device=self.device).zero_()
+        torch.cuda.synchronize(self.device)
+        windows = self.windows_of(made)
+        with found_lost("telling each other that memory is ready"):
+            dist.barrier(group_named(self.group))
+        return made, windows
+
+    def windows_of(self, tensor: torch.Tensor) -> list[int]:
+        """Where each rank's tensor is, as this card reaches it. All ranks call it."""
+        with _without_multicast():
+            handle = _symmetric().rendezvous(tensor, self.group)
+        return [handle.get_buffer(rank, (1,), torch.uint8, 0).data_ptr() for rank in range(self.ranks)]
 
     def grow(self, size: int) -> None:
         """All ranks ask for the same size."""
         if size <= self.bytes:
             return
         torch.cuda.synchronize(self.device)  # calls that are under way use the old one
-        self.halves.clear()
+        self.lists.clear()
         self.bytes = -(-size // (1 << 20)) << 20
-        self.buffer = _symmetric().empty(2 * self.bytes, dtype=torch.uint8, device=self.device)
-        with _without_multicast():
-            self.handle = _symmetric().rendezvous(self.buffer, self.group)
+        self.buffer, self.windows = self._shared(2 * self.bytes)
 
-    @contextlib.contextmanager
-    def in_turn(self) -> Iterator[None]:
-        """Calls on several streams come one after the other. A graph that is captured runs at any time, and again and
-        again, with the same halves: all meet before it and behind it."""
-        if torch.cuda.is_current_stream_capturing():
-            self.meet()
-            yield
-            self.meet()
-            return
-        stream = torch.cuda.current_stream(self.device)
-        if self.stream is not None and self.stream != stream:
-            stream.wait_event(self.end)
-        yield
-        self.end.record(stream)
-        self.stream = stream
+    def keep(self, key: Any, made: Any) -> Any:
+        if len(self.lists) >= _ROUNDS_KEPT:
+            self.lists.clear()
+        self.lists[key] = made
+        return made
 
-    def half_of(self, other: int, dtype: torch.dtype) -> torch.Tensor:
-        """The half of a rank's buffer whose turn it is."""
-        key = other, self.turn, dtype
-        if key not in self.halves:
-            count = self.bytes // dtype.itemsize
-            self.halves[key] = self.handle.get_buffer(other, (count,), dtype, self.turn * count)
-        return self.halves[key]
+    def captures(self) -> bool:
+        return torch.cuda.is_current_stream_capturing()
 
-    @contextlib.contextmanager
-    def beside(self) -> Iterator[None]:
-        """What the copy engine does within goes on beside what the stream does, which then waits for it."""
-        stream = torch.cuda.current_stream(self.device)
-        self.side.wait_stream(stream)
-        yield
-        stream.wait_stream(self.side)
-
-    def send(self, copies: Iterable[Copy], source: torch.Tensor, target: torch.Tensor) -> None:
-        """By the copy engine where it can, else by kernels of the stream."""
-        for copy in copies:
-            rows = _engine.rows_of(copy, source.itemsize)
-            if rows:
-                _engine.start(rows, source, target, self.side)
-            else:
-                run((copy,), source, target)
-
-    def meet(self) -> None:
-        """Behind this, in the stream's order, all ranks have written."""
-        self.handle.barrier(channel=0, timeout_ms=self.timeout_ms)
+    def run(self, launches: Any, source: torch.Tensor, target: torch.Tensor, captured: bool) -> None:
+        index = self.device.index
+        stream = torch._C._cuda_getCurrentRawStream(index)
+        launches.run(index, stream, source.data_ptr(), target.data_ptr(), apart=not captured)
 
 
 def _symmetric() -> Any:
@@ -131,8 +117,10 @@ def _without_multicast() -> Iterator[None]:
 _REACHES: WeakKeyDictionary[Any, dict[torch.device, Reach | None]] = WeakKeyDictionary()  # by group
 
 
-def _reach(group: Any, device: torch.device) -> Reach | None:
-    """None where cards do not reach each other."""
+def reach_of(group: Any, device: torch.device) -> Reach | None:
+    """None where there are no cards that reach each other."""
+    if device.type != "cuda":
+        return None
     kept = _REACHES.setdefault(group, {})
     if device not in kept:
         kept[device] = _found_reach(group, device)
@@ -192,24 +180,49 @@ def is_symmetric(tensor: torch.Tensor) -> bool:
     return bool(known) and tensor.is_contiguous()
 
 
-def written(source: torch.Tensor, out: torch.Tensor, plan: Redistribution, rank: int, order: tuple[int, ...],
-            group: Any) -> None:  # fmt: skip
+# Copies between slots: those of the native module, where 0 is the input, 1 the output, and 2 + a rank of the group what
+# that rank has for its peers.
+SlotCopy = tuple[int, int, Copy]
+Stage = tuple[Sequence[SlotCopy], Sequence[SlotCopy], bool, bool]  # what is sent, what stays, meetings around it
+
+_INPUT, _OUTPUT, _WINDOWS = 0, 1, 2
+
+
+def _slotted(from_slot: int, to_slot: int, copies: Sequence[Copy]) -> list[SlotCopy]:
+    return [(from_slot, to_slot, copy) for copy in copies]
+
+
+def _launches(
+    reach: Reach, width: int, windows: Sequence[int], alignments: tuple[int, int], stages: Sequence[Stage]
+) -> Any:
+    return _native.CardLaunches(reach.cards, width, windows, alignments, stages)
+
+
+def written(reach: Reach, source: torch.Tensor, out: torch.Tensor, plan: Redistribution, rank: int,
+            order: tuple[int, ...]) -> None:  # fmt: skip
     """Into all ranks' `out`, which have one shape."""
-    reach = _reach(group, source.device)
-    if reach is None:
-        raise UnsupportedError(f"{plan}: the ranks' cards do not reach each other's memory: leave the path out")
-    with _without_multicast():
-        handle = _symmetric().rendezvous(out, group)
-    handle.barrier(channel=1, timeout_ms=reach.timeout_ms)  # nobody reads the old elements any more
+    key = plan, rank, order, source.stride(), source.itemsize, aligned(source), out.data_ptr()
+    known = reach.lists.get(key)
+    if known is None or known[0]() is not out:  # another tensor may have come to lie there
+        made = _list_written(reach, source, out, plan, rank, order)
+        known = reach.keep(key, (weakref.ref(out), made))
+    reach.run(known[1], source, out, reach.captures())
+
+
+def _list_written(reach: Reach, source: torch.Tensor, out: torch.Tensor, plan: Redistribution, rank: int,
+                  order: tuple[int, ...]) -> Any:  # fmt: skip
+    """No card writes before all have come: until then they may read the old elements."""
+    windows = reach.windows_of(out) if out.numel() else []
+    sends: list[SlotCopy] = []
+    kept: list[SlotCopy] = []
     ranks = plan.mesh.ranks
-    with reach.beside():
-        for message in sorted(plan.direct(rank, source.stride()), key=lambda message: (message.rank - rank - 1) % ranks):
-            if message.rank == rank:  # comes last
-                run(message.copies, source, out)
-            else:
-                target = handle.get_buffer(order[message.rank], tuple(out.shape), source.dtype, 0)
-                reach.send(message.copies, source, target)
-    handle.barrier(channel=1, timeout_ms=reach.timeout_ms)
+    for message in sorted(plan.direct(rank, source.stride()), key=lambda message: (message.rank - rank) % ranks):
+        if message.rank == rank:
+            kept += _slotted(_INPUT, _OUTPUT, message.copies)
+        else:
+            sends += _slotted(_INPUT, _WINDOWS + order[message.rank], message.copies)
+    alignments = aligned(source), aligned(out)
+    return _launches(reach, source.itemsize, windows, alignments, [(sends, kept, True, True)])
 
 
 # Into buffers --------------------------------------------------------------------------------------------------------
@@ -222,7 +235,6 @@ class Push(NamedTuple):
     copies: tuple[Copy, ...]
 
 
-@functools.lru_cache(maxsize=256)
 def pushes(
     plan: Redistribution, rank: int, order: tuple[int, ...], in_strides: tuple[int, ...], count: int
 ) -> tuple[tuple[Push, ...], ...]:
@@ -253,39 +265,69 @@ def _place(plan: Redistribution, rank: int, receiver: int, order: tuple[int, ...
     )
 
 
-# Rounds: what came in one is unpacked while the next is under way. The host takes some 150 us to start one, in which two
-# H200 exchange 60 MB.
+# Rounds: what came in one is unpacked while the next is under way.
 LEAST_ROUND = 64 << 20  # bytes
 MOST_ROUNDS = 4
 
 
-def round_of(plan: Redistribution, width: int) -> int:
+def _round_of(plan: Redistribution, width: int) -> int:
     """Elements of a round at most, of so many bytes."""
     sent, received, *_ = plan.largest_load(1)
     return max(LEAST_ROUND // width, -(-max(sent, received) // MOST_ROUNDS))
 
 
-def pushed(
-    steps: Schedule, source: torch.Tensor, target: torch.Tensor, plan: Redistribution, rank: int,
-    order: tuple[int, ...], group: Any,
-) -> None:  # fmt: skip
-    """The rounds of a schedule, by way of the receivers' buffers."""
-    if not steps.rounds:
-        run(steps.kept, source, target)
+class _Rounds(NamedTuple):
+    launches: Any  # None where nothing travels
+    kept: tuple[Copy, ...]  # what is left to do then
+    number: int
+
+
+def pushed(reach: Reach, source: torch.Tensor, target: torch.Tensor, plan: Redistribution, rank: int,
+           order: tuple[int, ...], workspace: int) -> None:  # fmt: skip
+    """By way of the receivers' buffers. workspace: bytes of messages in flight."""
+    captured = reach.captures()
+    strides = source.stride(), target.stride()
+    alignments = aligned(source), aligned(target)
+    key = plan, rank, order, *strides, source.itemsize, *alignments, workspace, captured, reach.turn
+    rounds = reach.lists.get(key)
+    if rounds is None:
+        made = _list_rounds(reach, source, target, plan, rank, order, workspace, captured)
+        rounds = reach.keep(key, made)
+    if rounds.launches is None:
+        run(rounds.kept, bits(source), bits(target))
         return
-    reach = _reach(group, source.device)
-    if reach is None:
-        raise UnsupportedError(f"{plan}: the ranks' cards do not reach each other's memory: leave the path out")
-    reach.grow(steps.largest * source.itemsize)
+    reach.run(rounds.launches, source, target, captured)
+    reach.turn = (reach.turn + rounds.number) % 2
+
+
+def _list_rounds(reach: Reach, source: torch.Tensor, target: torch.Tensor, plan: Redistribution, rank: int,
+                 order: tuple[int, ...], workspace: int, captured: bool) -> _Rounds:  # fmt: skip
+    """A graph that is captured runs at any time, and again and again, with the same halves: all meet before it and
+    behind it."""
+    width = source.itemsize
+    most = min(max(workspace // 2 // width, 1), _round_of(plan, width))
+    steps = schedule(plan, rank, order, source.stride(), target.stride(), most)
+    if not steps.rounds:
+        return _Rounds(None, steps.kept, 0)
+    reach.grow(steps.largest * width)
+    stages: list[Stage] = []
+    came = _slotted(_INPUT, _OUTPUT, steps.kept)
     goes = pushes(plan, rank, order, source.stride(), len(steps.rounds))
-    with reach.in_turn():
-        came: tuple[Any, ...] = steps.kept, source, target
-        for one, pushed_now in zip(steps.rounds, goes):
-            with reach.beside():
-                for push in pushed_now:
-                    reach.send(push.copies, source, reach.half_of(push.to, source.dtype))
-                run(*came)
-            reach.meet()
-            came = one.unpacks, reach.half_of(reach.rank, source.dtype), target
-            reach.turn = 1 - reach.turn
-        run(*came)
+    turn = reach.turn
+    for one, pushed_now in zip(steps.rounds, goes):
+        half = turn * (reach.bytes // width)
+        sends = [
+            (_INPUT, _WINDOWS + push.to, copy._replace(to_offset=copy.to_offset + half))
+            for push in pushed_now
+            for copy in push.copies
+        ]
+        stages.append((sends, came, captured and not stages, True))
+        came = [
+            (_WINDOWS + reach.rank, _OUTPUT, copy._replace(from_offset=copy.from_offset + half))
+            for copy in one.unpacks
+        ]
+        turn = 1 - turn
+    stages.append(([], came, False, captured))
+    alignments = aligned(source), aligned(target)
+    return _Rounds(_launches(reach, width, reach.windows, alignments, stages), (), len(steps.rounds))
+

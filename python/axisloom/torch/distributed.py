@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, SupportsIndex
+from weakref import WeakKeyDictionary
 
 import torch
 from torch.distributed.tensor import DTensor, Placement
@@ -14,8 +15,8 @@ from axisloom._errors import DtypeError, ShapeError, UsageError
 from axisloom._patterns import _check_pattern
 from axisloom.distributed import Mesh
 
-from ._groups import Route, agreement_of, constant, route_of
-from ._redistribute import WORKSPACE, Lengths, Redistribute, dtype_name, moved
+from ._groups import Route, agreement_of, constant, group_named, route_of
+from ._redistribute import WORKSPACE, Lengths, OnCards, Redistribute, Staged, dtype_name, moved, needs_no_operator
 from ._reduce import Reduce, check_reduction
 from ._symmetric import is_symmetric, symmetric_empty
 
@@ -60,9 +61,12 @@ def rearrange(
     route = _route(mesh, group)
     whole = None if shape is None else tuple(shape)
     call = _Call(pattern, route, whole, tuple(lengths.items()), workspace, _path(path))
-    if out is None:
-        return call.redistribute(x)(x)
-    return call.into(out, x)
+    known = _known(call, x, out)
+    if known is not None:
+        return known(x, out)
+    result = call.redistribute(x)(x) if out is None else call.into(out, x)
+    _remember(call, x, out)
+    return result
 
 
 def reduce(
@@ -173,6 +177,35 @@ class _Call(NamedTuple):
         call = self.agreed(x, out)
         with torch.no_grad():
             return moved(x, call, out)
+
+
+# Calls with shape= on cards that all ranks have made before, and what they come to.
+_KNOWN: WeakKeyDictionary[Any, dict[Any, OnCards | Staged]] = WeakKeyDictionary()  # by group
+_MOST_KNOWN = 256
+
+
+def _known(call: _Call, x: torch.Tensor, out: torch.Tensor | None) -> OnCards | Staged | None:
+    if call.shape is None or not needs_no_operator(x) or not x.is_cuda:
+        return None
+    if out is not None and _fault_of(out, x) is not None:
+        return None
+    return _KNOWN.get(group_named(call.route.group), {}).get(_key(call, x, out))
+
+
+def _key(call: _Call, x: torch.Tensor, out: torch.Tensor | None) -> Any:
+    into = None if out is None else (out.shape, is_symmetric(out))
+    return call, x.shape, x.dtype, x.device, into
+
+
+def _remember(call: _Call, x: torch.Tensor, out: torch.Tensor | None) -> None:
+    if call.shape is None or not needs_no_operator(x) or not x.is_cuda:
+        return
+    agreed = call.of(call.shape, True)
+    if not agreed.plan.summed:
+        kept = _KNOWN.setdefault(group_named(call.route.group), {})
+        if len(kept) >= _MOST_KNOWN:
+            kept.clear()
+        kept[_key(call, x, out)] = agreed.way(agreed.plan, x.device)
 
 
 def _fault_of(out: torch.Tensor, x: torch.Tensor) -> Exception | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import datetime
 import gc
@@ -20,6 +19,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import numpy
 import pytest
 import torch
 import torch.distributed as dist
@@ -29,7 +29,7 @@ import axisloom
 import axisloom.torch as ours
 import parts
 from axisloom.distributed import LostRankError, RankError
-from axisloom.torch import _engine, _messages, _redistribute, _symmetric
+from axisloom.torch import _messages, _redistribute, _symmetric
 
 pytestmark = pytest.mark.skipif(not dist.is_available() or not dist.is_gloo_available(), reason="gloo is not there")
 
@@ -243,58 +243,65 @@ class Memory:
     def handle(self, tensor: torch.Tensor, rank: int) -> Handle:
         self.tensors[rank] = tensor
         self.barrier_of_all.wait()
-        found = Handle(list(self.tensors), self.barrier_of_all)
+        found = Handle(list(self.tensors))
         self.barrier_of_all.wait()
         return found
 
 
 class Handle(NamedTuple):
     tensors: list[torch.Tensor]
-    barrier_of_all: threading.Barrier
 
     def get_buffer(self, rank: int, sizes: tuple[int, ...], dtype: torch.dtype, offset: int) -> torch.Tensor:
         flat = self.tensors[rank].view(-1).view(dtype)
         return flat[offset : offset + torch.Size(sizes).numel()].view(sizes)
 
-    def barrier(self, channel: int, timeout_ms: int) -> None:
-        self.barrier_of_all.wait()
-
 
 class Card(_symmetric.Reach):
     def __init__(self, rank: int, memory: Memory) -> None:
-        self.rank, self.memory = rank, memory
-        self.bytes, self.turn, self.timeout_ms = 0, 0, 1
-        self.halves: dict[Any, torch.Tensor] = {}
-        self.side: Any = None
-
-    def in_turn(self) -> Any:
-        return contextlib.nullcontext()
-
-    def beside(self) -> Any:
-        return contextlib.nullcontext()
+        self.rank, self.ranks, self.memory = rank, len(memory.tensors), memory
+        self.bytes, self.turn = 0, 0
+        self.lists: dict[Any, Any] = {}
+        self.device, self.cards = torch.device("cpu"), memory.barrier_of_all
 
     def grow(self, size: int) -> None:
         if size > self.bytes:
             self.bytes = -(-size // 16) * 16
-            self.halves.clear()
+            self.lists.clear()
             self.buffer = torch.zeros(2 * self.bytes, dtype=torch.uint8)
-            self.handle = self.memory.handle(self.buffer, self.rank)
+            self.windows = self.windows_of(self.buffer)
+
+    def captures(self) -> bool:
+        return False
+
+    def run(self, launches: Any, source: torch.Tensor, target: torch.Tensor, captured: bool) -> None:
+        assert not captured
+        launches.run(source.data_ptr(), target.data_ptr())
 
 
-def copied_by_hand(rows: Sequence[_engine.Rows], source: torch.Tensor, target: torch.Tensor, stream: Any) -> None:
-    """What the copy engine does."""
-    for one in rows:
-        for row in range(one.count):
-            to = target.data_ptr() + one.to_offset + row * one.to_pitch
-            ctypes.memmove(to, source.data_ptr() + one.from_offset + row * one.from_pitch, one.width)
+class Launches:
+    """What _native.CardLaunches does, in host memory."""
 
+    def __init__(self, barrier: Any, width: int, fixed: Sequence[int], aligned: Sequence[int], stages: Any) -> None:
+        self.barrier, self.width, self.fixed, self.stages = barrier, width, list(fixed), stages
+        assert all(alignment & (alignment - 1) == 0 for alignment in aligned)
 
-def with_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which takes rows of any length."""
-    monkeypatch.setattr(_engine, "LEAST_ROW", 1)
-    monkeypatch.setattr(_engine, "LEAST_BYTES", 1)
-    monkeypatch.setattr(_engine, "rows_of", _engine.as_rows.__wrapped__)
-    monkeypatch.setattr(_engine, "start", copied_by_hand)
+    def run(self, source: int, target: int) -> None:
+        slots = [source, target, *self.fixed]
+        for sends, kept, before, after in self.stages:
+            if before:
+                self.barrier.wait()
+            for from_slot, to_slot, copy in (*sends, *kept):
+                shape, from_offset, from_strides, to_offset, to_strides = copy
+                read = self.elements(slots[from_slot], shape, from_offset, from_strides)
+                self.elements(slots[to_slot], shape, to_offset, to_strides)[...] = read
+            if after:
+                self.barrier.wait()
+
+    def elements(self, begin: int, shape: Sequence[int], offset: int, strides: Sequence[int]) -> Any:
+        width = self.width
+        reach = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides))
+        memory = (ctypes.c_char * (reach * width)).from_address(begin + offset * width)
+        return numpy.ndarray(shape, f"u{width}", memory, strides=[stride * width for stride in strides])
 
 
 def direct(case: parts.Case, whole: torch.Tensor, most: int, monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
@@ -302,26 +309,27 @@ def direct(case: parts.Case, whole: torch.Tensor, most: int, monkeypatch: pytest
     memory, order = Memory(case.ranks), tuple(reversed(range(case.ranks)))
     cards = [Card(rank, memory) for rank in range(case.ranks)]
     own = threading.local()
-    monkeypatch.setattr(_symmetric, "_reach", lambda group, device: own.card)
-    symmetric = SimpleNamespace(rendezvous=lambda out, group: own.rendezvous(out))
+    symmetric = SimpleNamespace(rendezvous=lambda tensor, group: memory.handle(tensor, own.rank))
     monkeypatch.setattr(_symmetric, "_symmetric", lambda: symmetric)
+    monkeypatch.setattr(_symmetric, "_native", SimpleNamespace(CardLaunches=Launches))
+    monkeypatch.setattr(Card, "group", "cards", raising=False)
     plan = _redistribute.plan_of(case.pattern, case.mesh, case.shape, tuple(case.lengths.items()))
     outputs: list[Any] = [None] * case.ranks
 
     def run(rank: int) -> None:
-        own.card = cards[order[rank]]
-        own.rendezvous = lambda out: memory.handle(out, order[rank])
-        own.card.rank = order[rank]
+        card = cards[order[rank]]
+        own.rank = order[rank]
         source = part_of(case, whole, case.sides[0], rank)
-        for _ in range(2):
+        for _ in range(3):
             target = torch.full(plan.local_out_shape(rank), -1)
-            steps = _messages.schedule(plan, rank, order, source.stride(), target.stride(), most)
-            _symmetric.pushed(steps, source, target, plan, rank, order, None)
+            _symmetric.pushed(card, source, target, plan, rank, order, 2 * most * source.itemsize)
         outputs[rank] = target
         if _redistribute._is_even(plan):
             out = torch.full(plan.local_out_shape(rank), -1)
-            _symmetric.written(source, out, plan, rank, order, None)
-            assert torch.equal(out, target)
+            for _ in range(2):
+                _symmetric.written(card, source, out.fill_(-1), plan, rank, order)
+                assert torch.equal(out, target)
+                memory.barrier_of_all.wait()
 
     with ThreadPoolExecutor(case.ranks) as threads:
         list(threads.map(run, range(case.ranks)))
@@ -330,8 +338,6 @@ def direct(case: parts.Case, whole: torch.Tensor, most: int, monkeypatch: pytest
 
 @pytest.mark.parametrize("seed", range(60))
 def test_the_direct_path_with_threads_for_cards(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if seed % 3:
-        with_an_engine(monkeypatch)
     case = parts.draw(seed, ("x=2", "x=3", "x=2 y=2"), sums=False)
     whole = whole_of(case, torch.int64)
     outputs = direct(case, whole, (7, 1 << 20)[seed % 2], monkeypatch)

@@ -15,4 +15,19 @@ SharedQueue create_queue(const SharedContext& context, bool timing);
 /// The caller's stream; null is the legacy default stream.
 SharedQueue borrow_queue(const SharedContext& context, CUstream stream);
 
+/// The end of all that was queued so far, also on a queue whose launches return no events; and what is queued from now
+/// on begins behind an event.
+SharedEvent mark(Queue& queue);
+void begin_after(Queue& queue, const SharedEvent& event);
+
+/// Rows of bytes, on each side a pitch apart.
+struct Rows {
+  CUdeviceptr from = 0, to = 0;
+  size_t from_pitch = 0, to_pitch = 0;
+  size_t width = 0;  // of a row
+  size_t count = 0;
+};
+/// By the card's copy engine, also to and from another card's memory that this one reaches.
+void copy_rows(Queue& queue, const Rows& rows);
+
 }  // namespace axisloom::device::cuda

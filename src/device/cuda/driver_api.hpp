@@ -71,6 +71,24 @@ struct CUlaunchConfig {
   unsigned attribute_count = 0;
 };
 
+/// Of cuMemcpy2DAsync: rows of bytes, on each side a pitch apart.
+struct CUmemcpy2D {
+  size_t from_x = 0, from_y = 0;
+  unsigned from_type = 0;  // CUmemorytype
+  const void* from_host = nullptr;
+  CUdeviceptr from_device = 0;
+  void* from_array = nullptr;
+  size_t from_pitch = 0;
+  size_t to_x = 0, to_y = 0;
+  unsigned to_type = 0;
+  void* to_host = nullptr;
+  CUdeviceptr to_device = 0;
+  void* to_array = nullptr;
+  size_t to_pitch = 0;
+  size_t width = 0, height = 0;
+};
+inline constexpr unsigned kMemoryDevice = 2;  // CUmemorytype
+
 /// Every entry point used, by its exported name. OPTIONAL ones are null in drivers older than they are:
 /// cuLaunchKernelEx needs 11.8; tensor maps need 12.0; looking at a module's functions needs 12.4.
 #define AXISLOOM_CUDA_DRIVER(REQUIRED, OPTIONAL)                                                                    \
@@ -96,6 +114,7 @@ struct CUlaunchConfig {
   REQUIRED(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, size_t bytes, CUstream stream))                 \
   REQUIRED(cuMemcpyDtoHAsync_v2, (void* to, CUdeviceptr from, size_t bytes, CUstream stream))                       \
   REQUIRED(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                        \
+  REQUIRED(cuMemcpy2DAsync_v2, (const CUmemcpy2D* rows, CUstream stream))                                           \
   REQUIRED(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream))                   \
   REQUIRED(cuStreamCreate, (CUstream * stream, unsigned flags))                                                     \
   REQUIRED(cuStreamDestroy_v2, (CUstream stream))                                                                   \

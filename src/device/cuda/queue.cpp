@@ -190,6 +190,26 @@ class CudaQueue final : public Queue {
     return transfer(waits, &DriverApi::cuMemsetD8Async, part(to, offset, bytes), std::to_integer<u8>(value), bytes);
   }
 
+  void copy_rows(const Rows& rows) {
+    const CUmemcpy2D copy{.from_type = kMemoryDevice,
+                          .from_device = rows.from,
+                          .from_pitch = rows.from_pitch,
+                          .to_type = kMemoryDevice,
+                          .to_device = rows.to,
+                          .to_pitch = rows.to_pitch,
+                          .width = rows.width,
+                          .height = rows.count};
+    command({}, false, [&] { context_->call(&DriverApi::cuMemcpy2DAsync_v2, &copy, stream_); });
+  }
+
+  SharedEvent mark() {
+    return command({}, true, [] {});
+  }
+
+  void begin_after(const SharedEvent& event) {
+    command({&event, 1}, false, [] {});
+  }
+
   void omit_events() override { events_ = false; }
 
   /// The driver submits commands as they are queued.
@@ -276,6 +296,18 @@ class CudaQueue final : public Queue {
 };
 
 }  // namespace
+
+SharedEvent mark(Queue& queue) {
+  return dynamic_cast<CudaQueue&>(queue).mark();
+}
+
+void begin_after(Queue& queue, const SharedEvent& event) {
+  dynamic_cast<CudaQueue&>(queue).begin_after(event);
+}
+
+void copy_rows(Queue& queue, const Rows& rows) {
+  dynamic_cast<CudaQueue&>(queue).copy_rows(rows);
+}
 
 SharedQueue create_queue(const SharedContext& context, bool timing) {
   return std::make_shared<CudaQueue>(context, timing);

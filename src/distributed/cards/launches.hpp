@@ -1,0 +1,84 @@
+// Copies between the memories of the cards of one host, ready to be launched by one call: what a rank does in an
+// exchange by the direct path.
+#pragma once
+
+#include <axisloom/device.hpp>
+#include <axisloom/plan.hpp>
+
+#include "core/integers.hpp"
+#include "core/not_copied.hpp"
+#include "device/device.hpp"
+#include "distributed/cards/job.hpp"
+
+#include <array>
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace axisloom::distributed::cards {
+
+/// What the launches of a rank share.
+class Group : core::NotCopied {
+ public:
+  /// `flags`: by rank, addresses of 2 * ranks + 2 numbers of 32 bits in that rank's memory, as this rank's card reaches
+  /// it, zero on all ranks before the first launch. A card that waits longer than `patience` nanoseconds for another
+  /// one ends its context with an error. `most_bytes`: up to so many go by one kernel, meetings included.
+  Group(const Device& device, int rank, std::span<const u64> flags, u64 patience, i64 most_bytes);
+
+  const Device card;
+  const int rank;
+  const std::vector<u64> flags;
+  const u64 patience;
+  const i64 most_bytes;
+  const std::shared_ptr<device::Program> program;
+  const Queue beside;  // of the copy engine
+
+  /// Runs on several queues come one after the other.
+  void begin_run(const Queue& queue) const;
+  void end_run(const Queue& queue) const;
+
+ private:
+  mutable device::SharedEvent end_;  // of the last run
+};
+
+/// A kernel that does a stage of few bytes by itself, or only has cards meet.
+struct SingleLaunch {
+  std::shared_ptr<const Job> job;
+  u64 groups = 1;
+};
+/// A plan's own kernels.
+struct Planned {
+  Plan plan;
+  int from = 0, to = 0;
+  size_t from_bytes = 0, to_bytes = 0;
+};
+/// The copy engine works beside the kernels until both come together again.
+enum class Engine : u8 { start, stop };
+
+class Launches {
+ public:
+  /// `fixed`: the addresses of the slots from 2 on.
+  Launches(std::shared_ptr<const Group> group, std::span<const u64> fixed, std::span<const Stage> stages);
+
+  /// Queues everything, and returns. One thread at a time for all lists of a group. `apart`: begins when the group's
+  /// last run has ended, on whatever queue that was; not for a queue whose work is captured in a graph.
+  void run(const Queue& queue, u64 in, u64 out, bool apart) const;
+  /// How many calls of the driver a run makes.
+  size_t calls() const noexcept { return steps_.size(); }
+
+ private:
+  using Step = std::variant<SingleLaunch, Planned, EngineRows, Engine>;
+
+  void add(const Stage& stage);
+  bool add_single(const Stage& stage);
+  i64 most_single(u32 unit) const;
+  void add_meeting();
+  void add_plan(const SlotCopy& copy);
+
+  std::shared_ptr<const Group> group_;
+  std::array<u64, most_slots> slots_ = {};
+  std::vector<Step> steps_;
+};
+
+}  // namespace axisloom::distributed::cards
