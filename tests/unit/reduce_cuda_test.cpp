@@ -72,7 +72,8 @@ TEST_F(ReduceCuda, EveryRecipeCompiles) {
 TEST_F(ReduceCuda, ThePortableOrderCompiles) {
   Texts texts;
   for (const auto& [op, dtype] : recipes) {
-    const Operation line = reduction(op, {{"order", "portable"}}), columns = reduction(op, {{"axes", "0"}, {"order", "portable"}});
+    const Operation line = reduction(op, {{"order", "portable"}}),
+                    columns = reduction(op, {{"axes", "0"}, {"order", "portable"}});
     texts.add(line, View::contiguous(dtype, {(1 << 22) + 3}));
     texts.add(columns, View::contiguous(dtype, {5000, 130}));
     texts.add(reduction(op, {{"axes", "0,2"}, {"order", "portable"}}), View::contiguous(dtype, {30, 3, 50}));

@@ -5,7 +5,7 @@
 //                \_______/       \_____/
 //                    \______________/
 //
-// So a block of 2^k elements that begins at a multiple of 2^k comes to a value of its own, whoever takes it, and however
+// So a block of 2^k elements that begins at a multiple of 2^k comes to a value of its own, whoever takes it and however
 // the others are cut. Who takes one block after the other keeps what waits: a block of 1, 2, 4 ... for each bit of their
 // number.
 #define UNIT 16    // elements that are taken at once

@@ -59,11 +59,10 @@ Proposal on_host(const ReduceProblem& problem, const DeviceModel& device) {
   const Configuration configuration = {{"items", 1}};
   if (in_parts(problem)) {
     const auto [pieces, split] = host_parts(problem, device, problem.outputs());
-    return {.seconds = predicted_seconds(problem, problem.outputs() * pieces.parts, device),
-            .configuration = configuration,
-            .launches = [pieces = pieces, split = split, &problem] {
-              return launches_in_pairs(problem, pieces, split);
-            }};
+    return {
+        .seconds = predicted_seconds(problem, problem.outputs() * pieces.parts, device),
+        .configuration = configuration,
+        .launches = [pieces = pieces, split = split, &problem] { return launches_in_pairs(problem, pieces, split); }};
   }
   const i64 per_group = outputs_of(problem, 1, device), groups = ceil_div(problem.outputs(), per_group);
   const auto launches = [=, &problem] {

@@ -1,5 +1,5 @@
-// Variant "portable": one order of additions for all devices, whatever they are. The kernel is `pairs`, on the host that
-// of rows_cpu (see there) or one that takes numbers one by one.
+// Variant "portable": one order of additions for all devices, whatever they are. The kernel is `pairs`, on the host
+// that of rows_cpu (see there) or one that takes numbers one by one.
 //
 // The elements of an output are numbered along the reduced axes (largest stride first, as normalised). Neighbours come
 // together: 0 and 1, 2 and 3 and so on, then what these came to, until one is left; what has no neighbour waits. There
