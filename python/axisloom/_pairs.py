@@ -2,8 +2,8 @@
 by itself, and how the blocks of all ranks come together.
 
 The elements of an output are numbered. Neighbours come together, then what these came to, until one is left; what has
-no neighbour waits (`src/ops/reduce/pairs.h`). So a block of 2**level elements that begins at a multiple of that comes to
-the same bits wherever it lies. A rank sends its blocks, and no elements.
+no neighbour waits (`src/ops/reduce/pairs.h`). So a block of 2**level elements that begins at a multiple of that comes
+to the same bits wherever it lies. A rank sends its blocks, and no elements.
 """
 
 from __future__ import annotations
