@@ -24,7 +24,7 @@ class Run(NamedTuple):
 
     first: int  # place of the first element
     length: int
-    count: int
+    blocks: int
 
 
 def merged(ranges: Iterable[Range]) -> list[Range]:
@@ -67,14 +67,14 @@ def runs_of(blocks: Sequence[Block], count: int) -> list[Run]:
     """Of a rank's blocks, where its elements lie in the order of their numbers.
 
     >>> runs_of(blocks_of([(2, 8), (12, 16)], 19), 19)
-    [Run(first=0, length=2, count=1), Run(first=2, length=4, count=2)]
+    [Run(first=0, length=2, blocks=1), Run(first=2, length=4, blocks=2)]
     """
     runs: list[Run] = []
     place = 0
     for block in blocks:
         length = min(1 << block.level, count - block.begin)
         if runs and runs[-1].length == length:
-            runs[-1] = runs[-1]._replace(count=runs[-1].count + 1)
+            runs[-1] = runs[-1]._replace(blocks=runs[-1].blocks + 1)
         else:
             runs.append(Run(place, length, 1))
         place += length

@@ -70,7 +70,7 @@ class Steps(NamedTuple):
     last: tuple[str, ...]  # where that is at once: reduction and pattern
     last_options: tuple[tuple[str, str], ...]
     after: tuple[Move, ...]  # of the result
-    count: int  # by which a mean is divided; 0: nothing is
+    divisor: int  # by which a mean is divided; 0: nothing is
     between: str  # the dtype to which the quotient is rounded first
     dtype: str  # of the result
 
@@ -135,7 +135,7 @@ def _blocks(x: Any, steps: Steps, arrays: Arrays) -> Any:
     """What the blocks come to, one after the other along the first axis, and as many as every rank sends."""
     made, before = [], (slice(None),) * steps.axis
     for run in steps.runs:
-        part = x[(*before, slice(run.first, run.first + run.length * run.count))]
+        part = x[(*before, slice(run.first, run.first + run.length * run.blocks))]
         options = dict(steps.first_options)
         made.append(
             _native.call("reduce", steps.first, (part,), {_LENGTH: run.length}, options) if steps.first else part
@@ -162,7 +162,7 @@ def _met(x: Any, steps: Steps, arrays: Arrays) -> Any:
 
 def _finished(x: Any, steps: Steps, arrays: Arrays) -> Any:
     """A quotient is rounded once, from f64, as the library does it."""
-    if steps.count:
+    if steps.divisor:
         x = _quotient(x, steps, arrays)
         if steps.between:
             x = arrays.converted(x, steps.between)
@@ -171,11 +171,11 @@ def _finished(x: Any, steps: Steps, arrays: Arrays) -> Any:
 
 def _quotient(x: Any, steps: Steps, arrays: Arrays) -> Any:
     if not steps.dtype.startswith("complex"):
-        return arrays.divided(arrays.converted(x, "float64"), steps.count)
+        return arrays.divided(arrays.converted(x, "float64"), steps.divisor)
     x = arrays.converted(x, "complex128")
     # What is not finite in one part is NaN in the other, as where one complex number is divided by another.
     real, imaginary = x.real + x.imag * 0, x.imag - x.real * 0
-    return arrays.complex_of(arrays.divided(real, steps.count), arrays.divided(imaginary, steps.count))
+    return arrays.complex_of(arrays.divided(real, steps.divisor), arrays.divided(imaginary, steps.divisor))
 
 
 # Plans ---------------------------------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ class _Planner:
             given["moves"] = (*moves[:-1], moves[-1]._replace(is_last=True))
         none = Steps(
             elements=tuple(self.before), shape=(), flat="", axis=0, runs=(), padding=0, first=(), first_options=(),
-            part="", moves=(), slots=(), meetings=(), last=(), last_options=(), after=(), count=0, between="",
+            part="", moves=(), slots=(), meetings=(), last=(), last_options=(), after=(), divisor=0, between="",
             dtype=self.result,
         )  # fmt: skip
         return none._replace(**given)
@@ -365,7 +365,7 @@ class _Planner:
         shape, flat, names = self._spelled()
         kept = " ".join(name for name in names if name != _FLAT)
         parts = self._runs(blocks)
-        counts = [sum(run.count for run in runs) for runs in parts]
+        counts = [sum(run.blocks for run in runs) for runs in parts]
         most = max(counts)
         place = self._place()
         first, last = _JOINED[self.reduction]
@@ -394,7 +394,7 @@ class _Planner:
     def _divided(self, **given: Any) -> Steps:
         """With the division of a mean. One of 16 bits is rounded to 32 bits on the way, as the library does it."""
         if self.reduction == "mean":
-            given |= {"count": self.count, "between": "float32" if self.result in _HALVES else ""}
+            given |= {"divisor": self.count, "between": "float32" if self.result in _HALVES else ""}
         return self._made(**given)
 
     def _wide(self) -> tuple[tuple[str, str], ...]:

@@ -48,7 +48,7 @@ def test_blocks_of_ranks_come_to_what_the_whole_comes_to(seed):
         own = np.concatenate([numbers[:0], *(numbers[slice(*one)] for one in ranges)])
         mine = blocks_of(ranges, count)
         for run in runs_of(mine, count):
-            for place in range(run.count):
+            for place in range(run.blocks):
                 first = run.first + place * run.length
                 values.append(in_pairs(own[first : first + run.length]))
         blocks += mine

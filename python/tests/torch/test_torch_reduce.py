@@ -199,7 +199,7 @@ def reduces_dtensors(rank: int) -> None:
         assert got.placements == (Shard(0),) and got.shape == (30,)
         assert same_bits(got.to_local(), want[15 * rank : 15 * rank + 15])
     x = DTensor.from_local(whole, mesh, [Partial()], run_check=False)
-    assert same_bits(ours.reduce(x, "s h -> s", "sum").to_local(), 2 * axisloom.reduce(whole, "s h -> s", "sum"))
+    assert torch.allclose(ours.reduce(x, "s h -> s", "sum").to_local(), 2 * axisloom.reduce(whole, "s h -> s", "sum"))
     x = dist.tensor.distribute_tensor(whole, mesh, [Shard(0)]).requires_grad_()
     ours.reduce(x, "s h -> h", "mean", order="portable").sum().backward()
     assert isinstance(x.grad, DTensor) and torch.allclose(x.grad.full_tensor(), torch.full((12, 30), 1 / 12))
