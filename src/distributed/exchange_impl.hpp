@@ -123,6 +123,7 @@ struct ExchangeImpl {
   i64 rounds_within(i64 bytes) const;
   void exchange_window_slots();
   i64 piece_bytes(const Transfer& whole, i64 count) const;
+  double bytes_moved() const;
   distributed::Round round_of(const distributed::StepMaker& maker, i64 number) const;
   void add_sums(const distributed::StepMaker& maker, i64 number, distributed::Round& round) const;
   View message_view(i64 elements) const;
@@ -135,7 +136,7 @@ struct ExchangeImpl {
   void pass_through_windows(const distributed::Place& from, const distributed::Place& to);
   void pass_messages(const Queue& queue, const distributed::Place& from, const distributed::Place& to);
   void pack(const distributed::Round& round, int half, const Queue& queue, const distributed::Place& from);
-  std::unique_ptr<MessagesInFlight> start(const distributed::Round& round, int half);
+  std::unique_ptr<MessagesInFlight> start(const distributed::Round& round, int half, const Queue& queue);
   void unpack(const distributed::Round& round, int half, const Queue& queue, const distributed::Place& from,
               const distributed::Place& to);
   void plan_direct(SharedOutputImpl& output) const;
