@@ -119,6 +119,11 @@ def test_random_reductions(engine, ranks):
     assert RIGHT.search(engine.job("job_reduce.py", os.environ.get("AXISLOOM_SEED", "1"), 60).stdout)
 
 
+def test_products(engine):
+    """Random patterns of einsum against NumPy's of the whole arrays, kinds, and faults."""
+    assert RIGHT.search(engine.job("job_products.py", os.environ.get("AXISLOOM_SEED", "1"), 20).stdout)
+
+
 def test_what_is_wrong_on_one_rank_is_raised_on_all(engine):
     assert RIGHT.search(engine.job("job_faults.py").stdout)
 
