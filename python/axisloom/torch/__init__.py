@@ -2,8 +2,8 @@
 distributed over ranks.
 
 Functions of `axisloom` take tensors as they take NumPy's arrays; nothing here has to be called for that. `rearrange`,
-`redistribute`, `einsum` and `matmul` of this module are for process groups of torch.distributed. PyTorch is imported
-when a name of this module is first asked for, so `import axisloom` does without it.
+`redistribute`, `reduce`, `einsum` and `matmul` of this module are for process groups of torch.distributed. PyTorch is
+imported when a name of this module is first asked for, so `import axisloom` does without it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import layers
     from ._op import dispatch
-    from .distributed import rearrange, redistribute, symmetric_empty
+    from .distributed import rearrange, redistribute, reduce, symmetric_empty
     from .products import einsum, matmul
 
-__all__ = ["dispatch", "einsum", "layers", "matmul", "rearrange", "redistribute", "symmetric_empty"]
+__all__ = ["dispatch", "einsum", "layers", "matmul", "rearrange", "redistribute", "reduce", "symmetric_empty"]
 
-_FROM = {"dispatch": "._op"} | dict.fromkeys(("rearrange", "redistribute", "symmetric_empty"), ".distributed")
+_FROM = {"dispatch": "._op"} | dict.fromkeys(("rearrange", "redistribute", "reduce", "symmetric_empty"), ".distributed")
 _FROM |= dict.fromkeys(("einsum", "matmul"), ".products")
 
 
