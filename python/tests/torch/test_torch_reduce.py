@@ -6,12 +6,13 @@ import math
 import random
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import Ranks
+from ranks import ROOT, Ranks, run_by_torchrun
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 
 import axisloom
@@ -286,3 +287,10 @@ def test_many_small_parts_go_as_elements() -> None:
     assert not dealt.runs and dealt.last[1] == "s h -> h"
     whole = _reduced.steps_of("s@x h -> h", "sum", "portable", ranks, (128, 8), (), "float32")
     assert [run.length for run in whole.runs] == [64] and not whole.meetings
+
+
+def test_the_program_of_the_documents(tmp_path: Path) -> None:
+    page = (ROOT / "docs/python-torch-distributed.md").read_text(encoding="utf-8").partition("\n## Reductions\n")[2]
+    program = tmp_path / "mean.py"
+    program.write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
+    assert run_by_torchrun(program).count("[2, 64] [2, 32]") == 2
