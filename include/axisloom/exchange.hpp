@@ -32,12 +32,16 @@ struct IncomingMessage {
   std::span<std::byte> bytes;  ///< where it is put
 };
 
-/// Messages on their way. Destroyed before `wait` has returned, it gives them up: nothing is written afterwards.
+/// Messages on their way. Destroyed before `wait` or `wait_in` has returned, it gives them up: nothing is written
+/// afterwards.
 class MessagesInFlight {
  public:
   virtual ~MessagesInFlight() = default;
   /// Returns when all messages have come that were to come, and the memory of those that were sent may be written.
   virtual void wait() = 0;
+  /// The same for what is queued from now on; an engine that works in the order of queues has the queue wait, and
+  /// returns. Of messages that `start_on_device` started.
+  virtual void wait_in(const Queue& /*queue*/) { wait(); }
 };
 
 /// A window of memory of each rank, which all ranks of the communicator can reach. All of them let go of it together.
@@ -64,6 +68,13 @@ class Communicator {
   /// they are done. What is started first between two ranks comes first.
   virtual std::unique_ptr<MessagesInFlight> start_alltoallv(std::span<const OutgoingMessage> out,
                                                             std::span<const IncomingMessage> in) = 0;
+  /// The same of messages in memory of the queue's device, once what was queued before is done. Asked only of engines
+  /// that take such memory; this one waits for the queue and gives `start_alltoallv` addresses of the device.
+  virtual std::unique_ptr<MessagesInFlight> start_on_device(const Queue& queue, std::span<const OutgoingMessage> out,
+                                                            std::span<const IncomingMessage> in) {
+    queue.finish();
+    return start_alltoallv(out, in);
+  }
   /// A communicator of the ranks that give the same number, in the order that they have here.
   virtual std::shared_ptr<Communicator> split(int group) = 0;
   /// Windows of so many bytes, a number that each rank chooses for its own; empty where the ranks do not reach each

@@ -200,6 +200,8 @@ class Device {
 
   virtual SharedQueue queue(bool timing) = 0;
   virtual SharedQueue borrow_queue(void* native) = 0;
+  /// A queue whose commands go first where others are ready too, as far as the device can tell them apart.
+  virtual SharedQueue urgent_queue() { return queue(false); }
   /// A queue for any number of threads at a time, whose commands are done when their calls return and wait for no
   /// others; null where commands are done later.
   virtual SharedQueue immediate_queue() { return nullptr; }

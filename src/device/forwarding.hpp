@@ -20,6 +20,7 @@ class ForwardingDevice : public Device {
   SharedBuffer borrow_buffer(void* native, size_t bytes) override { return real_->borrow_buffer(native, bytes); }
   SharedQueue queue(bool timing) override { return real_->queue(timing); }
   SharedQueue borrow_queue(void* native) override { return real_->borrow_queue(native); }
+  SharedQueue urgent_queue() override { return real_->urgent_queue(); }
   SharedQueue immediate_queue() override { return real_->immediate_queue(); }
   bool can_build() const override { return real_->can_build(); }
   SharedProgram build(const BuildRequest& request) override { return real_->build(request); }

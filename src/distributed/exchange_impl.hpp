@@ -136,7 +136,7 @@ struct ExchangeImpl {
   void pass_through_windows(const distributed::Place& from, const distributed::Place& to);
   void pass_messages(const Queue& queue, const distributed::Place& from, const distributed::Place& to);
   void pack(const distributed::Round& round, int half, const Queue& queue, const distributed::Place& from);
-  std::unique_ptr<MessagesInFlight> start(const distributed::Round& round, int half);
+  std::unique_ptr<MessagesInFlight> start(const distributed::Round& round, int half, const Queue& queue);
   void unpack(const distributed::Round& round, int half, const Queue& queue, const distributed::Place& from,
               const distributed::Place& to);
   void plan_direct(SharedOutputImpl& output) const;

@@ -118,16 +118,13 @@ void ExchangeImpl::pass_through_windows(const Place& from, const Place& to) {
 void ExchangeImpl::pack(const Round& round, int half, const Queue& queue, const Place& from) {
   Half &out_half = outgoing[size_t(half)], &in_half = incoming[size_t(half)];
   for (const Piece& piece : round.sends) distributed::run(piece.steps, queue, from, place_of(out_half));
+  if (engine_reaches_device) return;
   complete_stores();
-  if (engine_reaches_device) {
-    queue.finish();
-    return;
-  }
   in_half.moved.wait();
   if (out_half.buffer && !round.sends.empty()) queue.read(out_half.buffer, 0, out_half.memory()).wait();
 }
 
-std::unique_ptr<MessagesInFlight> ExchangeImpl::start(const Round& round, int half) {
+std::unique_ptr<MessagesInFlight> ExchangeImpl::start(const Round& round, int half, const Queue& queue) {
   const std::span<std::byte> sent = outgoing[size_t(half)].memory(), received = incoming[size_t(half)].memory();
   std::vector<OutgoingMessage> out_messages;
   std::vector<IncomingMessage> in_messages;
@@ -135,7 +132,8 @@ std::unique_ptr<MessagesInFlight> ExchangeImpl::start(const Round& round, int ha
     out_messages.push_back({piece.peer, sent.subspan(size_t(piece.begin), size_t(piece.bytes))});
   for (const Piece& piece : round.receives)
     in_messages.push_back({piece.peer, received.subspan(size_t(piece.begin), size_t(piece.bytes))});
-  return group->start_alltoallv(out_messages, in_messages);
+  return engine_reaches_device ? group->start_on_device(queue, out_messages, in_messages)
+                               : group->start_alltoallv(out_messages, in_messages);
 }
 
 void ExchangeImpl::unpack(const Round& round, int half, const Queue& queue, const Place& from, const Place& to) {
@@ -156,12 +154,13 @@ void ExchangeImpl::pass_messages(const Queue& queue, const Place& from, const Pl
   std::array<std::unique_ptr<MessagesInFlight>, 2> flights;
   const auto half_of = [&](size_t number) { return int(number) % halves; };
   const auto finish = [&](size_t number) {
-    flights[number % 2]->wait();
+    MessagesInFlight& flight = *flights[number % 2];
+    engine_reaches_device ? flight.wait_in(queue) : flight.wait();
     unpack(rounds[number], half_of(number), queue, from, to);
   };
   for (size_t number = 0; number < rounds.size(); ++number) {
     pack(rounds[number], half_of(number), queue, from);
-    flights[number % 2] = start(rounds[number], half_of(number));
+    flights[number % 2] = start(rounds[number], half_of(number), queue);
     if (number == 0)
       distributed::run(keep, queue, from, to);
     else

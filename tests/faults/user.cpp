@@ -219,7 +219,7 @@ void borrow_cuda() {
   if (CUDA(cuCtxPushCurrent_v2, void*)(context) != 0) return;
   const Finally with_current([&] { CUDA(cuCtxPopCurrent_v2, void**)(&context); });
   constexpr unsigned own_order = 1;  // not that of the default stream
-  if (CUDA(cuStreamCreate, void**, unsigned)(&stream, own_order) != 0) return;
+  if (CUDA(cuStreamCreateWithPriority, void**, unsigned, int)(&stream, own_order, 0) != 0) return;
   const Finally with_stream([&] { CUDA(cuStreamDestroy_v2, void*)(stream); });
   if (CUDA(cuMemAlloc_v2, std::uint64_t*, std::size_t)(&memory, 1024) != 0) return;
   const Finally with_memory([&] { CUDA(cuMemFree_v2, std::uint64_t)(memory); });

@@ -54,6 +54,7 @@ class FakeDriver {
     waits.clear();
     launches.clear();
     raised.clear();
+    urgent.clear();
     device_count = 1;
     capability = 90;
     clusters = true;
@@ -96,6 +97,7 @@ class FakeDriver {
   std::map<CUdeviceptr, std::size_t> memory;
   std::set<void*> pinned;
   std::map<CUstream, CUcontext> streams;
+  std::set<CUstream> urgent;       // that go before others; those that are gone, too
   std::map<CUevent, bool> events;  // whether recorded
   std::set<CUmodule> modules;
   int retained = 0;
@@ -264,9 +266,10 @@ inline void FakeDriver::emulate_memory() {
 
 inline void FakeDriver::emulate_streams() {
   DriverApi& e = emulation_;
-  e.cuStreamCreate.function = [](CUstream* stream, unsigned flags) {
+  e.cuStreamCreateWithPriority.function = [](CUstream* stream, unsigned flags, int priority) {
     if (flags != kStreamNonBlocking || current() != kSuccess) return kInvalidValue;
     get().streams[*stream = get().make<CUstream>()] = stack.back();
+    if (priority < 0) get().urgent.insert(*stream);
     return kSuccess;
   };
   e.cuStreamDestroy_v2.function = [](CUstream stream) {

@@ -281,7 +281,7 @@ TEST_F(CudaCard, BorrowsContextStreamAndMemory) {
   cuda::CUdeviceptr address = 0;
   const long n = 1000;
   ASSERT_EQ(raw.cuCtxCreate_v2(&context, 0, 0), cuda::kSuccess);
-  ASSERT_EQ(api.cuStreamCreate(&stream, cuda::kStreamNonBlocking), cuda::kSuccess);
+  ASSERT_EQ(api.cuStreamCreateWithPriority(&stream, cuda::kStreamNonBlocking, 0), cuda::kSuccess);
   ASSERT_EQ(api.cuMemAlloc_v2(&address, n * sizeof(int)), cuda::kSuccess);
   {
     const auto borrowed = borrow_cuda(context);

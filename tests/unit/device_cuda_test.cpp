@@ -465,7 +465,7 @@ TEST_F(CudaFake, LeavesBorrowedHandlesAlone) {
   CUstream stream = nullptr;
   CUdeviceptr address = 0;
   const auto api = fake.table();
-  api->cuStreamCreate(&stream, kStreamNonBlocking);
+  api->cuStreamCreateWithPriority(&stream, kStreamNonBlocking, 0);
   api->cuMemAlloc_v2(&address, std::size_t{64});
   {
     const auto device = runtime()->borrow(FakeDriver::foreign);

@@ -32,6 +32,7 @@ class CudaDevice final : public Device {
   SharedBuffer borrow_buffer(void* native, size_t bytes) override { return borrow_memory(context_, native, bytes); }
 
   SharedQueue queue(bool timing) override { return create_queue(context_, timing); }
+  SharedQueue urgent_queue() override { return create_queue(context_, false, kGreatestPriority); }
   SharedQueue borrow_queue(void* native) override {
     return cuda::borrow_queue(context_, static_cast<CUstream>(native));
   }

@@ -11,7 +11,7 @@ SharedDevice open_device(std::shared_ptr<const DriverApi> api, Card card, const 
                          CUcontext borrowed = nullptr);
 
 /// A new stream that does not synchronise with the legacy default stream.
-SharedQueue create_queue(const SharedContext& context, bool timing);
+SharedQueue create_queue(const SharedContext& context, bool timing, int priority = 0);
 /// The caller's stream; null is the legacy default stream.
 SharedQueue borrow_queue(const SharedContext& context, CUstream stream);
 

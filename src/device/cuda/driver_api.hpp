@@ -39,6 +39,9 @@ inline constexpr int kJitErrorLogBuffer = 5, kJitErrorLogBufferSizeBytes = 6;
 
 inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2, kMemHostAllocPortable = 1;
 
+// Of streams; the ordinary one is 0. The driver takes what is out of its range for the nearest that is not.
+inline constexpr int kGreatestPriority = -100;
+
 // CUlaunchAttributeID
 inline constexpr int kLaunchAttributeClusterDimension = 4;
 
@@ -116,7 +119,7 @@ inline constexpr unsigned kMemoryDevice = 2;  // CUmemorytype
   REQUIRED(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                        \
   REQUIRED(cuMemcpy2DAsync_v2, (const CUmemcpy2D* rows, CUstream stream))                                           \
   REQUIRED(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream))                   \
-  REQUIRED(cuStreamCreate, (CUstream * stream, unsigned flags))                                                     \
+  REQUIRED(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority))                           \
   REQUIRED(cuStreamDestroy_v2, (CUstream stream))                                                                   \
   REQUIRED(cuStreamGetCtx, (CUstream stream, CUcontext * context))                                                  \
   REQUIRED(cuStreamSynchronize, (CUstream stream))                                                                  \

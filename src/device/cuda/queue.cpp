@@ -138,9 +138,10 @@ class CudaEvent final : public Event {
 class CudaQueue final : public Queue {
  public:
   /// A new stream that does not synchronise with the legacy default stream.
-  CudaQueue(SharedContext context, bool timing) : context_(std::move(context)), timing_(timing), owned_(true) {
+  CudaQueue(SharedContext context, bool timing, int priority)
+      : context_(std::move(context)), timing_(timing), owned_(true) {
     const auto scope = context_->enter();
-    context_->call(&DriverApi::cuStreamCreate, &stream_, kStreamNonBlocking);
+    context_->call(&DriverApi::cuStreamCreateWithPriority, &stream_, kStreamNonBlocking, priority);
   }
 
   /// The caller's stream; null is the legacy default stream.
@@ -309,8 +310,8 @@ void copy_rows(Queue& queue, const Rows& rows) {
   dynamic_cast<CudaQueue&>(queue).copy_rows(rows);
 }
 
-SharedQueue create_queue(const SharedContext& context, bool timing) {
-  return std::make_shared<CudaQueue>(context, timing);
+SharedQueue create_queue(const SharedContext& context, bool timing, int priority) {
+  return std::make_shared<CudaQueue>(context, timing, priority);
 }
 
 SharedQueue borrow_queue(const SharedContext& context, CUstream stream) {
