@@ -1,5 +1,5 @@
-// Copies between the memories of cards of one host in a single launch, with meetings of all cards before and behind them.
-// For NVRTC; sm_70 and later. job.hpp has the same structs.
+// Copies between the memories of cards of one host in a single launch, with meetings of all cards before and behind
+// them. For NVRTC; sm_70 and later. job.hpp has the same structs.
 //
 // A card's flags, 32 bits each: `ranks` of who has come, `ranks` of who has ended, the number of the last meeting, and
 // how many groups of the running launch have ended. They are zero before the first launch. Numbers of meetings only
