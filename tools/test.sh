@@ -200,6 +200,19 @@ suite_python() {
   "$tested" -m pytest -q -p no:cacheprovider --hypothesis-seed="$seed" --doctest-modules --doctest-glob '*.md' --pyargs \
     python/tests axisloom README.md README.zh.md docs/python*.md "${without[@]}"
 }
+# Process groups of PyTorch, which is large: make test has them only where an earlier run has brought it.
+suite_gloo() {
+  if [[ $level == test && ! -e "${AXISLOOM_TEST_CACHE:-.cache}/python-torch/packages" ]]; then
+    echo "not tried: process groups of PyTorch, which make check-all installs"
+    return 0
+  fi
+  local tested
+  tested="$(tools/python.sh torch)" || { echo "INCOMPLETE: the packages for its tests cannot be had"; return 1; }
+  unset AXISLOOM_DEVICE  # as at the user's
+  local -x AXISLOOM_KILLS PYTHONPATH="$PWD/build/python"
+  AXISLOOM_KILLS="$(by_level 3 20 100)"
+  "$tested" -m pytest -q -p no:cacheprovider python/tests/torch/test_torch_killed.py
+}
 # Exchanges between ranks of OpenMPI and of MPICH, and ranks that are killed in the middle.
 suite_mpi() { tools/install_dependencies.sh mpi && tests/mpi.sh build "$(by_level 3 10 100)" "$(by_level 5 50 500)"; }
 # The wheel, as it is made and used: in systems of their own.
@@ -315,10 +328,10 @@ report() {
 # Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
 # The longest come first, so that the last ones fill the gaps.
 case "$level" in
-  test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer python mpi") ;;
+  test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer python mpi gloo") ;;
   # Those come last that are left out first where time is short (AXISLOOM_DEADLINE).
   *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "packages tsan faults wheel"
-    "oclgrind asan_program programs fuzz mpi" "neon implementations" "slow profiles") ;;
+    "oclgrind asan_program programs fuzz mpi" "neon implementations" "slow profiles gloo") ;;
 esac
 if [[ $level == long ]]; then stages+=("python"); fi  # which then has PyTorch
 if (($#)); then stages=("$@"); fi

@@ -28,7 +28,7 @@ using Steps = std::vector<Step>;
 class StepMaker {
  public:
   /// `bytes_moved`: by all that runs one after the other or side by side in the same memory. Where that is more than
-  /// caches hold, each step on the host stores past them, small as it may be itself.
+  /// caches hold, transposes on the host store past them, small as each may be itself.
   StepMaker(const Device& device, double bytes_moved);
   /// `from_byte` and `to_byte`: where the views' buffers begin in their places.
   Step step(const Operation& op, View from, i64 from_byte, View to, i64 to_byte) const;

@@ -51,7 +51,7 @@ TEST(ExchangePieces, MoreRoundsNeedNoMoreRoom) {
       ASSERT_LE(most_elements(elements, rounds + 1), most_elements(elements, rounds)) << elements << " in " << rounds;
 }
 
-TEST(ExchangeSteps, SmallCopiesOfALargeRunStorePastTheCaches) {
+TEST(ExchangeSteps, SmallTransposesOfALargeRunStorePastTheCaches) {
   const Device host = Device::open("host");
   const View from{.dtype = Dtype::f64, .shape = {64, 64}, .strides = {1, 64}};
   const View to = View::contiguous(Dtype::f64, {64, 64});
