@@ -34,8 +34,8 @@ void check(int code, const char* call) {
               {.message = text, .call = call, .native = code, .remedy = "end the job: its ranks may be out of step"});
 }
 
-/// Waits awake at first, then asleep most of the time: where ranks are more than processors, one that waits awake, as
-/// MPI's own calls do, takes the time of those that it waits for.
+/// Waits awake at first, giving way to others, then asleep most of the time: where ranks are more than processors, one
+/// that waits awake, as MPI's own calls do, takes the time of those that it waits for.
 void wait_aside(MPI_Request& request) {
   constexpr std::chrono::microseconds awake(50), longest_sleep(200);
   const auto begin = std::chrono::steady_clock::now();
@@ -43,7 +43,10 @@ void wait_aside(MPI_Request& request) {
   for (int done = 0;;) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done) return;
-    if (std::chrono::steady_clock::now() - begin < awake) continue;
+    if (std::chrono::steady_clock::now() - begin < awake) {
+      std::this_thread::yield();
+      continue;
+    }
     std::this_thread::sleep_for(sleep);
     sleep = std::min(2 * sleep, longest_sleep);
   }

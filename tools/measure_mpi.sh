@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Times exchanges on four ranks of OpenMPI against a copy in parts and ScaLAPACK; every result is checked. Needs
 # libscalapack-openmpi-dev beside what `tools/install_dependencies.sh mpi` installs, and a built `build`.
-# Usage: tools/measure_mpi.sh [SIDE [RUNS]]     SIDE: of the matrix of f64, which 4 divides (default: 4096)
+# Usage: tools/measure_mpi.sh [SIDE [RUNS [JSON]]]     SIDE: of the matrix of f64, which 4 divides (default: 4096)
+#   JSON: a file for the figures
 set -euo pipefail
 cd "$(dirname "$0")/.."
 log=build/measure-mpi.log

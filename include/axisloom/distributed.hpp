@@ -135,7 +135,7 @@ class Redistribution {
   std::vector<TransferCopy> pack(const Transfer& transfer, const View& in, std::int64_t at = 0) const;
   std::vector<TransferCopy> unpack(const Transfer& transfer, const View& out, std::int64_t at = 0) const;
 
-  /// For elements of this dtype. Looks at every pair of ranks: for 1,024 ranks this takes a tenth of a second or more.
+  /// For elements of this dtype. Looks at every pair of ranks: for 1,024 ranks this takes 20 ms or more.
   TransferLoad largest_load(Dtype dtype) const;
 
  private:

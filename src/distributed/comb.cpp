@@ -1,6 +1,7 @@
 // Arithmetic of combs: cuts, chains of cuts, and intersections.
 #include "distributed/comb.hpp"
 
+#include "core/checked.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -16,6 +17,21 @@ constexpr i64 floor_div_signed(i64 a, i64 b) {
 }
 constexpr i64 ceil_div_signed(i64 a, i64 b) {
   return a / b + (a % b > 0 ? 1 : 0);
+}
+/// The remainder from 0 on for b > 0, whatever the sign of a.
+constexpr i64 floor_mod(i64 a, i64 b) {
+  return a % b + (a % b < 0 ? b : 0);
+}
+
+/// What times `a` is 1 modulo `modulus`, which has no factor in common with it.
+i64 inverse(i64 a, i64 modulus) {
+  i64 larger = modulus, smaller = a % modulus, before = 0, factor = 1;
+  while (smaller != 0) {
+    const i64 times = larger / smaller;
+    larger = std::exchange(smaller, larger - times * smaller);
+    before = std::exchange(factor, before - times * factor);
+  }
+  return floor_mod(before, modulus);
 }
 
 Combs blocks_dealt(i64 extent, i64 block, i64 parts, i64 part) {
@@ -43,35 +59,56 @@ class Crossing {
   Crossing(const Comb& longer, const Comb& shorter, bool longer_is_in, std::vector<Common>& parts)
       : longer_(longer), shorter_(shorter), longer_is_in_(longer_is_in), parts_(parts) {
     if (longer.count == 1) return;
-    const i64 common = std::gcd(longer.step, shorter.step);
-    period_longer_ = shorter.step / common;
-    period_shorter_ = longer.step / common;
+    common_step_ = std::gcd(longer.step, shorter.step);
+    period_longer_ = shorter.step / common_step_;
+    period_shorter_ = longer.step / common_step_;
   }
 
   void find() {
-    for (i64 i = 0; i < std::min(period_longer_, longer_.count); ++i) {
-      const i64 begin = longer_.first + i * longer_.step, end = begin + longer_.length;
-      const i64 step = shorter_.count == 1 ? 0 : shorter_.step;
-      if (step == 0) {
-        if (shorter_.first < end && shorter_.end() > begin) add(i, 0, 0, 1);
-        continue;
-      }
-      const i64 first = floor_div_signed(begin - shorter_.first - shorter_.length, step) + 1;
-      const i64 last = floor_div_signed(end - 1 - shorter_.first, step);
-      if (first >= last) {
-        if (first == last) add_periods(i, first, last);
-        continue;
-      }
-      // Only the first and the last of them can be cut by the ends of the longer run.
-      const i64 first_whole = ceil_div_signed(begin - shorter_.first, step);
-      const i64 last_whole = floor_div_signed(end - shorter_.length - shorter_.first, step);
-      if (first < first_whole) add_periods(i, first, first);
-      if (first_whole <= last_whole) add_periods(i, first_whole, last_whole);
-      if (last_whole < last) add_periods(i, last, last);
-    }
+    const i64 runs = std::min(period_longer_, longer_.count);
+    // Where runs are short beside their distance, most of them meet nothing.
+    const bool at_most_one = longer_.count > 1 && shorter_.step - longer_.length >= shorter_.length - 1;
+    if (at_most_one && (longer_.length + shorter_.length - 2) / common_step_ < runs / 4) return find_by_distance();
+    for (i64 i = 0; i < runs; ++i) find_run(i);
   }
 
  private:
+  /// Each run of the longer comb meets at most one of the shorter. It begins some distance behind that one, negative
+  /// where before; every possible distance tells by a congruence which run this is.
+  void find_by_distance() {
+    const i64 between = longer_.first - shorter_.first, lowest = 1 - longer_.length;
+    i64 distance = lowest + floor_mod(between - lowest, common_step_);
+    const i64 next = inverse(period_shorter_, period_longer_);
+    const i64 steps = floor_mod((distance - between) / common_step_, period_longer_);
+    auto i = i64(core::Wide(steps) * next % period_longer_);
+    for (; distance < shorter_.length; distance += common_step_) {
+      if (i < longer_.count) find_run(i);
+      i = i < period_longer_ - next ? i + next : i - (period_longer_ - next);
+    }
+  }
+
+  /// What the runs of the shorter comb have of run i of the longer.
+  void find_run(i64 i) {
+    const i64 begin = longer_.first + i * longer_.step, end = begin + longer_.length;
+    const i64 step = shorter_.count == 1 ? 0 : shorter_.step;
+    if (step == 0) {
+      if (shorter_.first < end && shorter_.end() > begin) add(i, 0, 0, 1);
+      return;
+    }
+    const i64 first = floor_div_signed(begin - shorter_.first - shorter_.length, step) + 1;
+    const i64 last = floor_div_signed(end - 1 - shorter_.first, step);
+    if (first >= last) {
+      if (first == last) add_periods(i, first, last);
+      return;
+    }
+    // Only the first and the last of them can be cut by the ends of the longer run.
+    const i64 first_whole = ceil_div_signed(begin - shorter_.first, step);
+    const i64 last_whole = floor_div_signed(end - shorter_.length - shorter_.first, step);
+    if (first < first_whole) add_periods(i, first, first);
+    if (first_whole <= last_whole) add_periods(i, first_whole, last_whole);
+    if (last_whole < last) add_periods(i, last, last);
+  }
+
   /// Run i of the longer comb with runs first to last of the shorter one, and what is so many periods further on, as
   /// far as both combs go.
   void add_periods(i64 i, i64 first, i64 last) {
@@ -118,7 +155,7 @@ class Crossing {
   const Comb& shorter_;
   const bool longer_is_in_;
   std::vector<Common>& parts_;
-  i64 period_longer_ = 1, period_shorter_ = 1;
+  i64 common_step_ = 1, period_longer_ = 1, period_shorter_ = 1;
 };
 
 /// A nest of indices (`in`) and places (`out`) as combs, which have one level of runs: the shorter of the two outer
@@ -195,7 +232,16 @@ i64 size_of(const Combs& set) {
 }
 
 void add_common(const Comb& in, const Comb& out, std::vector<Common>& parts) {
-  if (in.first >= out.end() || out.first >= in.end()) return;
+  if (!may_meet(in, out)) return;
+  if (in.count == 1 && out.count == 1) {
+    const i64 begin = std::max(in.first, out.first), end = std::min(in.end(), out.end());
+    parts.push_back({.in = in.local + (begin - in.first) * in.unit,
+                     .out = out.local + (begin - out.first) * out.unit,
+                     .periods = {},
+                     .runs = {},
+                     .run = {end - begin, in.unit, out.unit}});
+    return;
+  }
   // Few runs of the one that hold many of the other make the fewest parts.
   const bool longer_is_in = in.count == 1 || (out.count > 1 && in.step >= out.step);
   const Comb &longer = longer_is_in ? in : out, &shorter = longer_is_in ? out : in;

@@ -27,6 +27,11 @@ struct Comb {
 };
 using Combs = std::vector<Comb>;  // disjoint, in no order
 
+/// False where two combs lie apart as a whole.
+inline bool may_meet(const Comb& a, const Comb& b) {
+  return a.first < b.end() && b.first < a.end();
+}
+
 /// The indices from `first` on, which lie at places from `local` on.
 Comb run(i64 first, i64 length, i64 local = 0, i64 unit = 1);
 /// The first or the last runs of a comb.
@@ -58,8 +63,8 @@ inline constexpr size_t most_parts = 1 << 16;
 /// Throws Error(unsupported) where parts are more.
 void check_parts(size_t parts);
 
-/// Appends the indices that lie in both combs, each once. There are as many parts as one common period of the two
-/// needs; throws Error(unsupported) where they are more than most_parts.
+/// Appends the indices that lie in both combs, each once, in no order. There are as many parts as one common period of
+/// the two needs; throws Error(unsupported) where they are more than most_parts.
 void add_common(const Comb& in, const Comb& out, std::vector<Common>& parts);
 
 }  // namespace axisloom::distributed

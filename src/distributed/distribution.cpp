@@ -128,36 +128,6 @@ Combs kept(i64 extent, const BoundCuts& cuts, Coordinates at) {
   return set;
 }
 
-/// The blocks of one axis of an array.
-std::vector<Block> blocks_of(const Distribution& side, const Distribution::Dim& dim, std::span<const i64> extents,
-                             Coordinates at) {
-  std::vector<Block> blocks;
-  if (!dim.cuts.empty()) {
-    std::vector<i64> composed;
-    for (const int axis : dim.axes) composed.push_back(extents[axis]);
-    for (const Comb& comb : kept(composed_extent(dim, extents), dim.cuts, at)) {
-      const std::vector<Block> more = unravel(comb, composed);
-      blocks.insert(blocks.end(), more.begin(), more.end());
-    }
-    return blocks;
-  }
-  blocks.emplace_back(dim.axes.size());
-  i64 place = 1;  // of a step along the axis, in the local array's composed axis
-  for (size_t i = dim.axes.size(); i-- > 0;) {
-    const Combs set = kept(extents[dim.axes[i]], side.axis_cuts[dim.axes[i]], at);
-    std::vector<Block> all;
-    for (const Block& block : blocks)
-      for (const Comb& comb : set) {
-        Block& next = all.emplace_back(block);
-        next[i] = comb;
-        for (i64* places : {&next[i].local, &next[i].unit, &next[i].local_step}) *places *= place;
-      }
-    blocks = std::move(all);
-    place *= size_of(set);
-  }
-  return blocks;
-}
-
 }  // namespace
 
 i64 BoundCut::parts() const {
@@ -207,21 +177,83 @@ Dims local_shape(const Distribution& side, std::span<const i64> extents, Coordin
   return shape;
 }
 
-std::vector<Block> local_blocks(const Distribution& side, std::span<const i64> extents, Coordinates at) {
-  Block everywhere;
-  for (const i64 extent : extents) everywhere.push_back(run(0, extent, 0, 0));
-  std::vector<Block> blocks{everywhere};
+bool is_cut(const Distribution& side, const Distribution::Dim& dim) {
+  return !dim.cuts.empty() || std::ranges::any_of(dim.axes, [&](int axis) { return !side.axis_cuts[axis].empty(); });
+}
+
+BlockMaker::BlockMaker(const Distribution& side, std::span<const i64> extents, const std::vector<int>& axes)
+    : axes_(axes) {
+  for (const int axis : axes) block_.push_back(run(0, extents[axis], 0, 0));
   for (const Distribution::Dim& dim : side.dims) {
-    const std::vector<Block> parts = blocks_of(side, dim, extents, at);
-    std::vector<Block> all;
-    for (const Block& block : blocks)
-      for (const Block& part : parts) {
-        Block& next = all.emplace_back(block);
-        for (size_t i = 0; i < dim.axes.size(); ++i) next[dim.axes[i]] = part[i];
-      }
-    blocks = std::move(all);
+    if (!is_cut(side, dim)) {
+      place_uncut(dim, extents);
+      continue;
+    }
+    const bool is_here = dim.axes.empty() ? axes.empty() : core::contains(axes, dim.axes[0]);
+    if (!is_here) continue;
+    if (dim.cuts.empty())
+      add_parts(dim, side, extents);
+    else
+      add_whole(dim, extents);
   }
-  return blocks;
+}
+
+/// None for an axis that is not among these.
+Comb* BlockMaker::comb_of(int axis) {
+  const auto found = std::ranges::find(axes_, axis);
+  return found == axes_.end() ? nullptr : &block_[size_t(found - axes_.begin())];
+}
+
+void BlockMaker::add_whole(const Distribution::Dim& dim, std::span<const i64> extents) {
+  Factor& whole = factors_.emplace_back(Factor{.extent = composed_extent(dim, extents),
+                                               .cuts = dim.cuts,
+                                               .extents = {},
+                                               .combs = {},
+                                               .innermost = true,
+                                               .set = {}});
+  for (const int axis : dim.axes) {
+    whole.extents.push_back(extents[axis]);
+    whole.combs.push_back(comb_of(axis));
+  }
+}
+
+void BlockMaker::add_parts(const Distribution::Dim& dim, const Distribution& side, std::span<const i64> extents) {
+  for (size_t i = dim.axes.size(); i-- > 0;) {
+    const int axis = dim.axes[i];
+    factors_.push_back({.extent = extents[axis],
+                        .cuts = side.axis_cuts[axis],
+                        .extents = {extents[axis]},
+                        .combs = {comb_of(axis)},
+                        .innermost = i + 1 == dim.axes.size(),
+                        .set = {}});
+  }
+}
+
+void BlockMaker::place_uncut(const Distribution::Dim& dim, std::span<const i64> extents) {
+  i64 place = 1;
+  for (size_t i = dim.axes.size(); i-- > 0; place *= extents[dim.axes[i]])
+    if (Comb* const comb = comb_of(dim.axes[i])) *comb = run(0, extents[dim.axes[i]], 0, place);
+}
+
+void BlockMaker::make(Coordinates at, Blocks& blocks) {
+  i64 place = 1;  // of a step along the factor, in the local array's axis
+  for (size_t i = 0; i < factors_.size(); ++i) {
+    Factor& factor = factors_[i];
+    factor.set = kept(factor.extent, factor.cuts, at);
+    place = factor.innermost ? 1 : place * size_of(factors_[i - 1].set);
+    for (Comb& comb : factor.set)
+      for (i64* places : {&comb.local, &comb.unit, &comb.local_step}) *places *= place;
+  }
+  blocks.clear();
+  add_blocks(0, blocks);
+}
+
+/// With a choice for each factor from this one on; those of the others are made.
+void BlockMaker::add_blocks(size_t factor, Blocks& blocks) {
+  if (factor == factors_.size()) return blocks.add(block_);
+  const Factor& cut = factors_[factor];
+  for (const Comb& comb : cut.set)
+    unravel(comb, cut.extents, cut.combs, [this, factor, &blocks] { add_blocks(factor + 1, blocks); });
 }
 
 }  // namespace axisloom::distributed

@@ -56,9 +56,43 @@ std::vector<bool> cut_over(const Distribution& side, const Mesh& mesh);
 /// Of an array with these extents of elementary axes, the shape of the part at `at`.
 Dims local_shape(const Distribution& side, std::span<const i64> extents, Coordinates at);
 
-/// The elements of that part as disjoint blocks. A block has a comb for each elementary axis, whose places are steps of
-/// the index of the local array's axis. An axis that this side lacks is there at all of its indices, in place 0. No
-/// extent may be 0.
-std::vector<Block> local_blocks(const Distribution& side, std::span<const i64> extents, Coordinates at);
+/// Whether an axis of the array is cut, as a whole or in its parts.
+bool is_cut(const Distribution& side, const Distribution::Dim& dim);
+
+/// Makes the parts of an array along some of its axes.
+class BlockMaker {
+ public:
+  /// `axes`: elementary ones, with all that stand in an axis of the array with one of them, if that is cut. Where there
+  /// are none: for axes of the array that have none. No extent may be 0.
+  BlockMaker(const Distribution& side, std::span<const i64> extents, const std::vector<int>& axes);
+  BlockMaker(const BlockMaker&) = delete;
+  BlockMaker& operator=(const BlockMaker&) = delete;
+
+  /// The elements at `at` as disjoint blocks. A block has a comb for each of the elementary axes, whose places are
+  /// steps of the index of the local array's axis. An axis that this side lacks is there at all of its indices, in
+  /// place 0.
+  void make(Coordinates at, Blocks& blocks);
+
+ private:
+  /// What is cut as one: an axis of the array, or an elementary axis within one that is cut.
+  struct Factor {
+    i64 extent = 1;
+    const BoundCuts& cuts;
+    std::vector<i64> extents;  // of the elementary axes
+    std::vector<Comb*> combs;  // of theirs in block_
+    bool innermost = true;     // of the axis of the array
+    Combs set;                 // what the cuts leave
+  };
+
+  Comb* comb_of(int axis);
+  void add_whole(const Distribution::Dim& dim, std::span<const i64> extents);
+  void add_parts(const Distribution::Dim& dim, const Distribution& side, std::span<const i64> extents);
+  void place_uncut(const Distribution::Dim& dim, std::span<const i64> extents);
+  void add_blocks(size_t factor, Blocks& blocks);
+
+  const std::vector<int> axes_;
+  std::vector<Comb> block_;  // the one at hand
+  std::vector<Factor> factors_;
+};
 
 }  // namespace axisloom::distributed

@@ -123,6 +123,7 @@ struct ExchangeImpl {
   i64 rounds_within(i64 bytes) const;
   void exchange_window_slots();
   i64 piece_bytes(const Transfer& whole, i64 count) const;
+  double bytes_moved() const;
   distributed::Round round_of(const distributed::StepMaker& maker, i64 number) const;
   void add_sums(const distributed::StepMaker& maker, i64 number, distributed::Round& round) const;
   View message_view(i64 elements) const;

@@ -205,8 +205,14 @@ void ExchangeImpl::add_sums(const StepMaker& maker, i64 number, Round& round) co
   }
 }
 
+/// In a run, by this rank, and by those that it shares a host's memory with.
+double ExchangeImpl::bytes_moved() const {
+  const double elements = double(in.count()) + double(out.count());
+  return elements * double(size_of(dtype)) * (windows ? report.ranks : 1);
+}
+
 void ExchangeImpl::plan_copies() {
-  const StepMaker maker(options.device);
+  const StepMaker maker(options.device, bytes_moved());
   planned_align = {in.align, out.align};
   keep.clear();
   rounds.clear();

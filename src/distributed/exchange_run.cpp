@@ -9,6 +9,7 @@
 #include "distributed/pieces.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace axisloom {
 
@@ -27,6 +28,11 @@ u64 address_of(const void* memory) {
 
 Place place_of(const void* memory) {
   return {.host = static_cast<std::byte*>(const_cast<void*>(memory))};
+}
+
+/// Before others are told that memory is written: stores past the cache may come later than what tells them.
+void complete_stores() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 /// A half as copies see it, on the device where it has memory there.
@@ -98,6 +104,7 @@ void ExchangeImpl::pass_through_windows(const Place& from, const Place& to) {
     const i64 half = rounds_run++ % 2;
     for (const Piece& piece : round.sends) distributed::run(piece.steps, {}, from, {.host = mine + half * send_bytes});
     if (&round == rounds.data()) distributed::run(keep, {}, from, to);
+    complete_stores();
     windows->barrier();
     for (const Piece& piece : round.receives) {
       std::byte* const theirs = windows->of(piece.peer).data();
@@ -112,6 +119,7 @@ void ExchangeImpl::pack(const Round& round, int half, const Queue& queue, const 
   Half &out_half = outgoing[size_t(half)], &in_half = incoming[size_t(half)];
   for (const Piece& piece : round.sends) distributed::run(piece.steps, queue, from, place_of(out_half));
   if (engine_reaches_device) return;
+  complete_stores();
   in_half.moved.wait();
   if (out_half.buffer && !round.sends.empty()) queue.read(out_half.buffer, 0, out_half.memory()).wait();
 }
@@ -178,7 +186,7 @@ void ExchangeImpl::run_on_device(const Queue& queue, const Buffer& from, const B
 
 /// What a rank has for its peers, and for itself, in their row-major outputs.
 void ExchangeImpl::plan_direct(SharedOutputImpl& output) const {
-  const StepMaker maker(options.device);
+  const StepMaker maker(options.device, bytes_moved());
   output.in_align = in.align;
   output.copies.clear();
   for (const Transfer& transfer : plan->sends(all->rank())) {
@@ -224,6 +232,7 @@ void ExchangeImpl::run_shared(const void* from, SharedOutputImpl& output) {
   output.windows->barrier();
   for (const Piece& piece : output.copies)
     distributed::run(piece.steps, {}, place_of(from), {.host = output.windows->of(piece.peer).data()});
+  complete_stores();
   output.windows->barrier();
   broken = false;
 }

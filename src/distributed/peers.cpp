@@ -33,7 +33,7 @@ bool meet(const AxisSet& a, const AxisSet& b) {
 }  // namespace
 
 Peers::Peers(const Mesh& mesh, const Distribution& in, const Distribution& out) {
-  const std::vector<bool> in_cut = cut_over(in, mesh), out_cut = cut_over(out, mesh);
+  const std::vector<bool> in_cut = cut_over(in, mesh);
   const int axes = int(mesh.axes().size());
   AxisSet cut_in_input(in.axis_cuts.size(), false);
   for (int axis = 0; axis < axes; ++axis) {
@@ -44,45 +44,25 @@ Peers::Peers(const Mesh& mesh, const Distribution& in, const Distribution& out) 
   for (int axis = 0; axis < axes; ++axis) {
     const int extent = mesh.axes()[axis].extent;
     stride /= extent;
-    const Axis here{extent, stride};
     const bool addends = core::contains(in.addends, axis);
     if (core::contains(out.addends, axis))
-      staying_.push_back(here);
+      staying_.add(extent, stride);
     else if (addends)
       addends_ *= extent;
-    if (in_cut[axis]) cut_.push_back(here);
-    if (out_cut[axis]) out_kept_.push_back(here);
+    if (in_cut[axis]) cut_.add(extent, stride);
     if (in_cut[axis] || addends)
-      in_kept_.push_back(here);
+      in_kept_.add(extent, stride);
     else
-      (meet(axes_cut_over(out, axis), cut_in_input) ? turns_ : own_).push_back(here);
+      (meet(axes_cut_over(out, axis), cut_in_input) ? turns_ : own_).add(extent, stride);
   }
 }
 
-int Peers::count(const Axes& axes) {
-  int count = 1;
-  for (const Axis& axis : axes) count *= axis.extent;
-  return count;
-}
-
-int Peers::position(int rank, const Axes& axes) {
-  int position = 0;
-  for (const Axis& axis : axes) position = position * axis.extent + rank / axis.stride % axis.extent;
-  return position;
-}
-
-int Peers::rank_at(int position, const Axes& axes) {
-  int rank = 0;
-  for (size_t i = axes.size(); i-- > 0; position /= axes[i].extent) rank += position % axes[i].extent * axes[i].stride;
-  return rank;
-}
-
 int Peers::sender(int in_class, int receiver) const {
-  const int first = rank_at(in_class, in_kept_), copies = count(turns_);
-  if (position(first, staying_) != position(receiver, staying_)) return -1;
-  const i64 turn = i64{position(receiver, turns_)} + position(receiver, cut_) - position(first, cut_);
+  const int first = in_kept_.rank_at(in_class), copies = turns_.count();
+  if (staying_.position(first) != staying_.position(receiver)) return -1;
+  const i64 turn = i64{turns_.position(receiver)} + cut_.position(receiver) - cut_.position(first);
   const int copy = int((turn % copies + copies) % copies);
-  return first + rank_at(position(receiver, own_), own_) + rank_at(copy, turns_);
+  return first + own_.rank_at(own_.position(receiver)) + turns_.rank_at(copy);
 }
 
 }  // namespace axisloom::distributed

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "distributed/distribution.hpp"
-
-#include <vector>
+#include "distributed/sub_mesh.hpp"
 
 namespace axisloom::distributed {
 
@@ -14,11 +13,11 @@ class Peers {
   Peers() = default;
   Peers(const Mesh& mesh, const Distribution& in, const Distribution& out);
 
-  /// Number of classes of inputs and of outputs, and the class of a rank's.
-  int in_classes() const { return count(in_kept_); }
-  int out_classes() const { return count(out_kept_); }
-  int in_class(int rank) const { return position(rank, in_kept_); }
-  int out_class(int rank) const { return position(rank, out_kept_); }
+  /// Number of classes of inputs, and the class of a rank's.
+  int in_classes() const { return in_kept_.count(); }
+  int in_class(int rank) const { return in_kept_.position(rank); }
+  /// A rank of a class of inputs.
+  int first_of(int in_class) const { return in_kept_.rank_at(in_class); }
 
   /// The rank of a class of inputs that sends to a receiver what that needs: itself if it can be. Along a mesh axis
   /// over which the input is replicated it has the receiver's coordinate. Where the output cuts an axis along that mesh
@@ -31,20 +30,10 @@ class Peers {
   int addends() const { return addends_; }
 
  private:
-  struct Axis {
-    int extent = 1;
-    int stride = 1;  // of ranks
-  };
-  using Axes = std::vector<Axis>;  // slowest first
-
-  static int count(const Axes& axes);
-  static int position(int rank, const Axes& axes);
-  static int rank_at(int position, const Axes& axes);
-
-  Axes in_kept_, out_kept_;  // mesh axes along which the parts differ
-  Axes staying_;             // of both: those along which ranks hold addends
-  Axes cut_;                 // of the input: those of in_kept_ that are no addends'
-  Axes own_, turns_;         // of the input: those over which it is replicated, by who sends
+  SubMesh in_kept_;      // mesh axes along which inputs differ
+  SubMesh staying_;      // of input and output: those along which ranks hold addends
+  SubMesh cut_;          // of the input: those of in_kept_ that are no addends'
+  SubMesh own_, turns_;  // of the input: those over which it is replicated, by who sends
   int addends_ = 1;
 };
 

@@ -2,23 +2,27 @@
 #include <axisloom/distributed.hpp>
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 #include "core/checked.hpp"
 #include "core/pattern.hpp"
 #include "core/text.hpp"
+#include "distributed/components.hpp"
 #include "distributed/copies.hpp"
 #include "distributed/distribution.hpp"
+#include "distributed/join.hpp"
+#include "distributed/loads.hpp"
 #include "distributed/peers.hpp"
 
 namespace axisloom {
 
 using core::BoundPattern;
-using distributed::Block;
 using distributed::Common;
+using distributed::Component;
 using distributed::Distribution;
+using distributed::Joint;
 
 struct RedistributionImpl {
   std::string text;
@@ -29,17 +33,14 @@ struct RedistributionImpl {
   Distribution in, out;
   std::vector<int> in_axis, out_axis;  // of the arrays, by elementary axis; -1 where a side lacks it
   distributed::Peers peers;
+  std::vector<Component> components;
   bool empty = false;
-
-  std::vector<Block> blocks_of(const Distribution& side, int rank) const {
-    return distributed::local_blocks(side, extents, mesh.coordinates(rank));
-  }
 };
 
 namespace {
 
 using Impl = RedistributionImpl;
-using AxisParts = std::vector<std::vector<Common>>;  // by elementary axis
+using Joints = std::vector<const Joint*>;  // by component
 
 auto in_context(std::string_view pattern, const Mesh& mesh, const Dims& shape, auto&& body) {
   try {
@@ -57,28 +58,6 @@ std::vector<int> array_axes(const Distribution& side) {
   return axes;
 }
 
-/// What two blocks have in common along every axis. False where it is nothing along one of them.
-bool common_parts(const Block& in, const Block& out, AxisParts& parts) {
-  parts.resize(in.size());
-  for (size_t axis = 0; axis < in.size(); ++axis) {
-    parts[axis].clear();
-    distributed::add_common(in[axis], out[axis], parts[axis]);
-    if (parts[axis].empty()) return false;
-  }
-  return true;
-}
-
-/// Elements that travel: along a new axis one for each part.
-i64 elements_of(const Impl& impl, const AxisParts& parts) {
-  i64 elements = 1;
-  for (size_t axis = 0; axis < parts.size(); ++axis) {
-    i64 along = 0;
-    for (const Common& part : parts[axis]) along += impl.in_axis[axis] < 0 ? 1 : part.size();
-    elements *= along;
-  }
-  return elements;
-}
-
 void add_loops(const Impl& impl, int axis, const Common& part, TransferBox& box) {
   const int from = impl.in_axis[axis], to = impl.out_axis[axis];
   if (from >= 0) box.from[from] += part.in;
@@ -87,49 +66,93 @@ void add_loops(const Impl& impl, int axis, const Common& part, TransferBox& box)
     if (level.extent > 1) box.loops.push_back({level.extent, from, level.in, to, level.out});
 }
 
-/// A box for each choice of a part along every axis.
-void add_boxes(const Impl& impl, const AxisParts& parts, std::vector<TransferBox>& boxes) {
-  std::vector<TransferBox> made{
-      {.from = Dims::filled(impl.in_shape.size(), 0), .to = Dims::filled(impl.out_shape.size(), 0), .loops = {}}};
-  for (size_t axis = 0; axis < parts.size(); ++axis) {
-    std::vector<TransferBox> longer;
-    for (const TransferBox& box : made)
-      for (const Common& part : parts[axis]) add_loops(impl, int(axis), part, longer.emplace_back(box));
-    made = std::move(longer);
-    distributed::check_parts(made.size() + boxes.size());
+/// The box of one choice for each component.
+TransferBox box_of(const Impl& impl, const Joints& joints, size_t choice) {
+  TransferBox box{
+      .from = Dims::filled(impl.in_shape.size(), 0), .to = Dims::filled(impl.out_shape.size(), 0), .loops = {}};
+  for (size_t i = joints.size(); i-- > 0; choice /= joints[i]->boxes) {
+    const Joint& joint = *joints[i];
+    const Common* const parts = &joint.parts[choice % joint.boxes * joint.axes];
+    for (size_t axis = 0; axis < joint.axes; ++axis) add_loops(impl, impl.components[i].axes[axis], parts[axis], box);
   }
-  for (TransferBox& box : made) {
-    std::ranges::sort(box.loops, [](const TransferLoop& a, const TransferLoop& b) {
-      return std::tuple(a.to_axis, -a.to, a.from) < std::tuple(b.to_axis, -b.to, b.from);
-    });
-    boxes.push_back(std::move(box));
-  }
+  std::ranges::sort(box.loops, [](const TransferLoop& a, const TransferLoop& b) {
+    return std::tuple(a.to_axis, -a.to, a.from) < std::tuple(b.to_axis, -b.to, b.from);
+  });
+  return box;
 }
 
-/// What two ranks have in common; no boxes where it is nothing.
-Transfer transfer(const Impl& impl, int from, int to, const std::vector<Block>& in, const std::vector<Block>& out) {
-  Transfer result{.from = from, .to = to, .elements = 0, .boxes = {}};
-  AxisParts parts;
-  for (const Block& read : in)
-    for (const Block& written : out) {
-      if (!common_parts(read, written, parts)) continue;
-      result.elements += elements_of(impl, parts);
-      add_boxes(impl, parts, result.boxes);
-    }
+/// What two ranks have in common, which is something along every component.
+Transfer transfer(const Impl& impl, int from, int to, const Joints& joints) {
+  Transfer result{.from = from, .to = to, .elements = 1, .boxes = {}};
+  size_t boxes = 1;
+  for (const Joint* joint : joints) {
+    distributed::check_parts(boxes *= joint->boxes);
+    result.elements *= joint->elements;
+  }
+  result.boxes.reserve(boxes);
+  for (size_t choice = 0; choice < boxes; ++choice) result.boxes.push_back(box_of(impl, joints, choice));
   std::ranges::sort(result.boxes, [](const TransferBox& a, const TransferBox& b) {
     return std::ranges::lexicographical_compare(a.to, b.to);
   });
   return result;
 }
 
-i64 elements_between(const Impl& impl, const std::vector<Block>& in, const std::vector<Block>& out,
-                     AxisParts& scratch) {
-  i64 elements = 0;
-  for (const Block& read : in)
-    for (const Block& written : out)
-      if (common_parts(read, written, scratch)) elements += elements_of(impl, scratch);
-  return elements;
-}
+/// What a rank has in common with others along one component, each found when it is first asked for.
+class ComponentJoints {
+ public:
+  ComponentJoints(const Impl& impl, const Component& component, int rank, bool sends)
+      : impl_(impl),
+        mesh_(sends ? component.out : component.in),
+        maker_(sends ? impl.out : impl.in, impl.extents, component.axes),
+        mine_(component.axes.size()),
+        theirs_(component.axes.size()),
+        found_(component.axes.size()),
+        join_(mine_, sends, component.extents, component.is_new),
+        known_(size_t(mesh_.count())) {
+    distributed::BlockMaker(sends ? impl.in : impl.out, impl.extents, component.axes)
+        .make(impl.mesh.coordinates(rank), mine_);
+  }
+  ComponentJoints(const ComponentJoints&) = delete;
+  ComponentJoints& operator=(const ComponentJoints&) = delete;
+
+  const Joint& with(int rank) {
+    auto& known = known_[size_t(mesh_.position(rank))];
+    if (known) return *known;
+    maker_.make(impl_.mesh.coordinates(rank), theirs_);
+    join_.find(theirs_, found_);
+    return known.emplace(found_);
+  }
+
+ private:
+  const Impl& impl_;
+  const distributed::SubMesh& mesh_;
+  distributed::BlockMaker maker_;
+  distributed::Blocks mine_, theirs_;
+  Joint found_;
+  distributed::Join join_;
+  std::vector<std::optional<Joint>> known_;  // by position in the mesh
+};
+
+/// What a rank sends to others, or receives from them.
+class TransferFinder {
+ public:
+  TransferFinder(const Impl& impl, int rank, bool sends) : impl_(impl), joints_(impl.components.size()) {
+    for (const Component& component : impl.components) components_.emplace_back(impl, component, rank, sends);
+  }
+
+  void add(int from, int to, int other, std::vector<Transfer>& found) {
+    for (size_t i = 0; i < joints_.size(); ++i) {
+      joints_[i] = &components_[i].with(other);
+      if (joints_[i]->boxes == 0) return;
+    }
+    found.push_back(transfer(impl_, from, to, joints_));
+  }
+
+ private:
+  const Impl& impl_;
+  std::deque<ComponentJoints> components_;
+  Joints joints_;
+};
 
 /// What is a sum already cannot be taken apart again.
 void check_addends(const core::Pattern& pattern) {
@@ -160,33 +183,17 @@ std::shared_ptr<Impl> made(std::string_view text, const Mesh& mesh, const Dims& 
            .out = distributed::distribution(pattern, pattern.output, bound.output, bound, mesh),
            .in_axis = {},
            .out_axis = {},
-           .peers = {}});
+           .peers = {},
+           .components = {}});
   for (const core::BoundAxis& axis : bound.axes) impl->extents.push_back(axis.extent);
   impl->peers = distributed::Peers(mesh, impl->in, impl->out);
   impl->empty = element_count(impl->in_shape) == 0 || element_count(impl->out_shape) == 0;
   if (!impl->empty) distributed::merge_axes(impl->extents, impl->in, impl->out);
   impl->in_axis = array_axes(impl->in);
   impl->out_axis = array_axes(impl->out);
+  impl->components = distributed::components(impl->in, impl->out, impl->extents, mesh);
   return impl;
 }
-
-/// The blocks of classes of ranks, each made when it is first asked for.
-class BlocksOfClasses {
- public:
-  BlocksOfClasses(const Impl& impl, const Distribution& side, int classes)
-      : impl_(impl), side_(side), known_(classes) {}
-
-  const std::vector<Block>& of(int class_index, int rank) {
-    auto& known = known_[class_index];
-    if (!known) known = impl_.blocks_of(side_, rank);
-    return *known;
-  }
-
- private:
-  const Impl& impl_;
-  const Distribution& side_;
-  std::vector<std::optional<std::vector<Block>>> known_;
-};
 
 /// Counts what each rank sends and receives.
 struct Traffic {
@@ -274,13 +281,9 @@ std::vector<Transfer> Redistribution::sends(int rank) const {
     std::vector<Transfer> found;
     if (is_empty_at(*impl_, rank)) return found;
     const distributed::Peers& peers = impl_->peers;
-    const std::vector<Block> mine = impl_->blocks_of(impl_->in, rank);
-    BlocksOfClasses theirs(*impl_, impl_->out, peers.out_classes());
-    for (int to = 0; to < impl_->mesh.ranks(); ++to) {
-      if (peers.sender(peers.in_class(rank), to) != rank) continue;
-      Transfer next = transfer(*impl_, rank, to, mine, theirs.of(peers.out_class(to), to));
-      if (!next.boxes.empty()) found.push_back(std::move(next));
-    }
+    TransferFinder finder(*impl_, rank, true);
+    for (int to = 0; to < impl_->mesh.ranks(); ++to)
+      if (peers.sender(peers.in_class(rank), to) == rank) finder.add(rank, to, to, found);
     return found;
   });
 }
@@ -289,12 +292,10 @@ std::vector<Transfer> Redistribution::receives(int rank) const {
   return in_context(impl_->text, impl_->mesh, impl_->in_shape, [&] {
     std::vector<Transfer> found;
     if (is_empty_at(*impl_, rank)) return found;
-    const std::vector<Block> mine = impl_->blocks_of(impl_->out, rank);
+    TransferFinder finder(*impl_, rank, false);
     for (int theirs = 0; theirs < impl_->peers.in_classes(); ++theirs) {
       const int from = impl_->peers.sender(theirs, rank);
-      if (from < 0) continue;
-      Transfer next = transfer(*impl_, from, rank, impl_->blocks_of(impl_->in, from), mine);
-      if (!next.boxes.empty()) found.push_back(std::move(next));
+      if (from >= 0) finder.add(from, rank, from, found);
     }
     std::ranges::sort(found, {}, &Transfer::from);
     return found;
@@ -306,17 +307,19 @@ TransferLoad Redistribution::largest_load(Dtype dtype) const {
     const distributed::Peers& peers = impl_->peers;
     const int ranks = impl_->mesh.ranks();
     Traffic sent(ranks), received(ranks);
-    BlocksOfClasses in(*impl_, impl_->in, peers.in_classes()), out(*impl_, impl_->out, peers.out_classes());
-    AxisParts scratch;
-    for (int to = 0; !impl_->empty && to < ranks; ++to)
+    if (impl_->empty) return TransferLoad{};
+    distributed::Loads loads(impl_->in, impl_->out, impl_->extents, impl_->mesh, impl_->components);
+    for (int to = 0; to < ranks; ++to) {
+      loads.receive(to);
       for (int theirs = 0; theirs < peers.in_classes(); ++theirs) {
         const int from = peers.sender(theirs, to);
         if (from < 0 || from == to) continue;
-        const i64 elements = elements_between(*impl_, in.of(theirs, from), out.of(peers.out_class(to), to), scratch);
+        const i64 elements = loads.from(from);
         if (elements == 0) continue;
         sent.add(from, elements);
         received.add(to, elements);
       }
+    }
     return largest(sent, received, dtype);
   });
 }

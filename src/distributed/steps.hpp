@@ -27,15 +27,20 @@ using Steps = std::vector<Step>;
 /// Makes steps for a device.
 class StepMaker {
  public:
-  explicit StepMaker(const Device& device);
+  /// `bytes_moved`: by all that runs one after the other or side by side in the same memory. Where that is more than
+  /// caches hold, each step on the host stores past them, small as it may be itself.
+  StepMaker(const Device& device, double bytes_moved);
   /// `from_byte` and `to_byte`: where the views' buffers begin in their places.
   Step step(const Operation& op, View from, i64 from_byte, View to, i64 to_byte) const;
   /// Appends copies.
   void add(const std::vector<TransferCopy>& copies, i64 from_byte, i64 to_byte, Steps& steps) const;
 
  private:
+  Plan host_plan(const Operation& op, const View& from, const View& to) const;
+
   Device device_;
   bool host_;
+  double bytes_moved_;
 };
 
 /// On the host where the queue is empty.

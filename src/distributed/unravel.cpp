@@ -8,123 +8,116 @@
 namespace axisloom::distributed {
 namespace {
 
-/// Rows of the outer axes, which may be composed themselves, and columns of the innermost one.
-struct Rows {
-  Comb rows, columns;
-};
+/// Finds blocks from the innermost axis on: rows of the outer axes, which may be composed themselves, and columns of
+/// the innermost one.
+class Unraveller {
+ public:
+  Unraveller(std::span<const i64> extents, std::span<Comb* const> block, const std::function<void()>& done)
+      : extents_(extents), block_(block), done_(done) {}
 
-/// The first run and each that is a multiple of `runs` behind it.
-Comb every_so_many(const Comb& comb, i64 runs) {
-  Comb part = comb;
-  part.count = (comb.count - 1) / runs + 1;
-  if (part.count > 1) {
-    part.step *= runs;
-    part.local_step *= runs;
+  /// Blocks of the first so many axes; those of the others are there.
+  void add(const Comb& comb, size_t axes) const {
+    if (axes == 1) *block_[0] = comb;
+    if (axes <= 1) return done_();
+    const i64 width = extents_[axes - 1];
+    size_t found = 0;
+    each_rows(comb, width, [&](const Comb& rows, const Comb& columns) {
+      check_parts(++found);
+      *block_[axes - 1] = columns;
+      add(rows, axes - 1);
+    });
   }
-  return part;
-}
 
-/// The head, the whole rows and the tail of one run.
-std::vector<Rows> rows_of_run(const Comb& comb, i64 width) {
-  std::vector<Rows> found;
-  const auto add = [&](i64 row, i64 rows, i64 column, i64 columns) {
-    const i64 place = comb.local + (row * width + column - comb.first) * comb.unit;
-    found.push_back({run(row, rows, place, width * comb.unit), run(column, columns, 0, comb.unit)});
-  };
-  const i64 end = comb.first + comb.length;
-  const i64 row = comb.first / width, column = comb.first % width, last = end / width, rest = end % width;
-  if (row == last) {
-    add(row, 1, column, comb.length);
-    return found;
+ private:
+  static void each_rows(const Comb& comb, i64 width, auto&& visit) {
+    if (comb.count == 1) return rows_of_run(comb, width, visit);
+    if (comb.step < width && width % comb.step == 0) return rows_of_near_runs(comb, width, visit);
+    rows_of_far_runs(comb, width, visit);
   }
-  if (column > 0) add(row, 1, column, width - column);
-  const i64 whole = row + (column > 0 ? 1 : 0);
-  if (whole < last) add(whole, last - whole, 0, width);
-  if (rest > 0) add(last, 1, 0, rest);
-  return found;
-}
 
-/// Rows divide the distance of the runs: what the first run has, all have further down.
-std::vector<Rows> rows_of_far_runs(const Comb& comb, i64 width) {
-  std::vector<Rows> found = rows_of_run(first_runs(comb, 1), width);
-  if (comb.count == 1) return found;
-  for (Rows& part : found) {
-    part.rows.count = comb.count;
-    part.rows.step = comb.step / width;
-    part.rows.local_step = comb.local_step;
+  /// The head, the whole rows and the tail of one run.
+  static void rows_of_run(const Comb& comb, i64 width, auto&& visit) {
+    const auto add = [&](i64 row, i64 rows, i64 column, i64 columns) {
+      const i64 place = comb.local + (row * width + column - comb.first) * comb.unit;
+      visit(Comb{.first = row, .length = rows, .local = place, .unit = width * comb.unit},
+            Comb{.first = column, .length = columns, .unit = comb.unit});
+    };
+    const i64 end = comb.first + comb.length;
+    const i64 row = comb.first / width, column = comb.first - row * width;
+    if (column + comb.length < width) return add(row, 1, column, comb.length);
+    const i64 last = end / width, rest = end - last * width;
+    if (column > 0) add(row, 1, column, width - column);
+    const i64 whole = row + (column > 0 ? 1 : 0);
+    if (whole < last) add(whole, last - whole, 0, width);
+    if (rest > 0) add(last, 1, 0, rest);
   }
-  return found;
-}
 
-/// The distance of the runs divides the rows, and no run goes on in the next row: every row has runs at the same
-/// columns.
-void add_rows_of_near_runs(const Comb& comb, i64 width, std::vector<Rows>& found) {
-  const i64 per_row = width / comb.step;
-  const auto add = [&](const Comb& runs, i64 rows) {
-    Comb columns = run(runs.first % width, comb.length, 0, comb.unit);
-    columns.count = std::min(per_row, runs.count);
-    columns.step = comb.step;
-    columns.local_step = comb.local_step;
-    found.push_back({run(runs.first / width, rows, runs.local, per_row * comb.local_step), columns});
-  };
-  Comb rest = comb;
-  const i64 head = std::min(rest.count, per_row - comb.first % width / comb.step);
-  if (head < per_row) {
-    add(first_runs(rest, head), 1);
-    rest = without_runs(rest, head);
+  /// Every so many runs one begins at the same column: what the first of these has, all have further down.
+  static void rows_of_far_runs(const Comb& comb, i64 width, auto&& visit) {
+    const i64 period = width / std::gcd(comb.step, width), most = comb.count / period, rest = comb.count % period;
+    for (i64 k = 0; k < std::min(period, comb.count); ++k) {
+      const Comb first{.first = comb.first + k * comb.step,
+                       .length = comb.length,
+                       .local = comb.local + k * comb.local_step,
+                       .unit = comb.unit};
+      rows_of_run(first, width, [&](Comb rows, const Comb& columns) {
+        rows.count = most + (k < rest ? 1 : 0);
+        if (rows.count > 1) {
+          rows.step = period * comb.step / width;
+          rows.local_step = period * comb.local_step;
+        }
+        visit(rows, columns);
+      });
+    }
   }
-  const i64 rows = rest.count / per_row;
-  if (rows > 0) add(first_runs(rest, rows * per_row), rows);
-  rest = without_runs(rest, rows * per_row);
-  if (rest.count > 0) add(rest, 1);
-}
 
-std::vector<Rows> rows_of_near_runs(const Comb& comb, i64 width) {
-  std::vector<Rows> found;
-  // Where runs could go on in the next row, each is cut there, all at the same place.
-  const i64 room = comb.step - comb.first % comb.step;
-  Comb head = comb;
-  head.length = std::min(comb.length, room);
-  add_rows_of_near_runs(head, width, found);
-  if (comb.length > room) {
+  static void rows_of_near_runs(const Comb& comb, i64 width, auto&& visit) {
+    // Where runs could go on in the next row, each is cut there, all at the same place.
+    const i64 room = comb.step - comb.first % comb.step;
+    Comb head = comb;
+    head.length = std::min(comb.length, room);
+    rows_with_all_runs(head, width, visit);
+    if (comb.length <= room) return;
     Comb tail = comb;
     tail.first += room;
     tail.local += room * comb.unit;
     tail.length -= room;
-    add_rows_of_near_runs(tail, width, found);
+    rows_with_all_runs(tail, width, visit);
   }
-  return found;
-}
 
-std::vector<Rows> rows_of(const Comb& comb, i64 width) {
-  if (comb.count == 1) return rows_of_run(comb, width);
-  if (comb.step < width && width % comb.step == 0) return rows_of_near_runs(comb, width);
-  // Every so many runs one begins at the same column.
-  const i64 period = width / std::gcd(comb.step, width);
-  std::vector<Rows> found;
-  for (i64 k = 0; k < std::min(period, comb.count); ++k) {
-    const std::vector<Rows> same_columns = rows_of_far_runs(every_so_many(without_runs(comb, k), period), width);
-    found.insert(found.end(), same_columns.begin(), same_columns.end());
-    check_parts(found.size());
+  /// The distance of the runs divides the rows, and no run goes on in the next row: every row has runs at the same
+  /// columns.
+  static void rows_with_all_runs(const Comb& comb, i64 width, auto&& visit) {
+    const i64 per_row = width / comb.step;
+    const auto add = [&](const Comb& runs, i64 rows) {
+      Comb columns = run(runs.first % width, comb.length, 0, comb.unit);
+      columns.count = std::min(per_row, runs.count);
+      columns.step = comb.step;
+      columns.local_step = comb.local_step;
+      visit(run(runs.first / width, rows, runs.local, per_row * comb.local_step), columns);
+    };
+    Comb rest = comb;
+    const i64 head = std::min(rest.count, per_row - comb.first % width / comb.step);
+    if (head < per_row) {
+      add(first_runs(rest, head), 1);
+      rest = without_runs(rest, head);
+    }
+    const i64 rows = rest.count / per_row;
+    if (rows > 0) add(first_runs(rest, rows * per_row), rows);
+    rest = without_runs(rest, rows * per_row);
+    if (rest.count > 0) add(rest, 1);
   }
-  return found;
-}
+
+  std::span<const i64> extents_;
+  std::span<Comb* const> block_;
+  const std::function<void()>& done_;
+};
 
 }  // namespace
 
-std::vector<Block> unravel(const Comb& comb, std::span<const i64> extents) {
-  if (extents.size() == 1) return {{comb}};
-  std::vector<Block> blocks;
-  if (extents.empty()) {
-    blocks.emplace_back();
-    return blocks;
-  }
-  for (const Rows& part : rows_of(comb, extents.back()))
-    for (Block& block : unravel(part.rows, extents.first(extents.size() - 1))) {
-      block.push_back(part.columns);
-      blocks.push_back(std::move(block));
-    }
-  return blocks;
+void unravel(const Comb& comb, std::span<const i64> extents, std::span<Comb* const> block,
+             const std::function<void()>& done) {
+  Unraveller(extents, block, done).add(comb, extents.size());
 }
 
 }  // namespace axisloom::distributed

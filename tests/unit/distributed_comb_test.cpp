@@ -190,10 +190,42 @@ TEST(DistributedComb, RandomSetsHaveInCommonWhatListsHave) {
   }
 }
 
+/// What two combs have in common, run by run.
+std::map<i64, i64> pairs_by_runs(const Comb& in, const Comb& out) {
+  std::map<i64, i64> found;
+  for (i64 a = 0; a < in.count; ++a)
+    for (i64 b = 0; b < out.count; ++b) {
+      const i64 in_first = in.first + a * in.step, out_first = out.first + b * out.step;
+      for (i64 i = std::max(in_first, out_first); i < std::min(in_first + in.length, out_first + out.length); ++i)
+        found.emplace(in.local + a * in.local_step + i - in_first, out.local + b * out.local_step + i - out_first);
+    }
+  return found;
+}
+
 size_t parts_of(const Comb& in, const Comb& out) {
   std::vector<Common> parts;
   add_common(in, out, parts);
   return parts.size();
+}
+
+TEST(DistributedComb, ShortRunsThatSeldomMeetAreFound) {
+  RandomCombs random;
+  size_t met = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const i64 parts = 20 + random.below(80), extent = 20000 + random.below(20000);
+    const Cut in_cut = dealt(1 + random.below(12)), out_cut = dealt(1 + random.below(12));
+    for (const Comb& in : part_of(extent, in_cut, parts, random.below(parts)))
+      for (const Comb& out : part_of(extent, out_cut, random.below(2) ? parts : parts + 1, random.below(parts))) {
+        std::vector<Common> parts_found;
+        add_common(in, out, parts_found);
+        ASSERT_EQ(pairs(parts_found), pairs_by_runs(in, out)) << "case " << i;
+        met += parts_found.size();
+      }
+  }
+  EXPECT_GT(met, 3000u);
+  // There are 999 places where runs of the one may begin beside those of the other: at two of them, at most, they meet.
+  const Comb in = part_of(i64{1} << 40, dealt(1000), 1024, 7)[0], out = part_of(i64{1} << 40, dealt(999), 1024, 9)[0];
+  EXPECT_LE(parts_of(in, out), 2u);
 }
 
 TEST(DistributedComb, LongAxesHaveFewParts) {
@@ -206,6 +238,15 @@ TEST(DistributedComb, LongAxesHaveFewParts) {
   EXPECT_THROW(
       parts_of(part_of(i64{1} << 50, dealt(1'000'003), 2, 0)[0], part_of(i64{1} << 50, dealt(999'983), 2, 0)[0]),
       Error);
+}
+
+Blocks unravelled(const Comb& comb, const std::vector<i64>& extents) {
+  std::vector<Comb> block(extents.size());
+  std::vector<Comb*> combs;
+  for (Comb& along : block) combs.push_back(&along);
+  Blocks blocks(extents.size());
+  unravel(comb, extents, combs, [&] { blocks.add(block); });
+  return blocks;
 }
 
 /// The places of a block's elements by their flat index.
@@ -223,6 +264,10 @@ void add_places(const Block& block, const std::vector<i64>& extents, std::map<i6
   for (const auto& [index, place] : points) ASSERT_TRUE(places.emplace(index, place).second);
 }
 
+void add_places(const Blocks& blocks, const std::vector<i64>& extents, std::map<i64, i64>& places) {
+  for (size_t i = 0; i < blocks.size(); ++i) add_places(blocks[i], extents, places);
+}
+
 TEST(DistributedComb, RandomCombsOfComposedAxesUnravel) {
   RandomCombs random;
   for (int i = 0; i < 5000; ++i) {
@@ -234,8 +279,7 @@ TEST(DistributedComb, RandomCombsOfComposedAxesUnravel) {
     }
     std::vector<i64> wanted;
     std::map<i64, i64> places;
-    for (const Comb& comb : random.set(extent, wanted))
-      for (const Block& block : unravel(comb, extents)) add_places(block, extents, places);
+    for (const Comb& comb : random.set(extent, wanted)) add_places(unravelled(comb, extents), extents, places);
     ASSERT_EQ(places.size(), wanted.size());
     for (size_t k = 0; k < wanted.size(); ++k) ASSERT_EQ(places.at(wanted[k]), i64(k)) << "case " << i;
   }
@@ -246,7 +290,7 @@ TEST(DistributedComb, RunsThatCrossRowsAreCutThere) {
   const Comb comb{.first = 15, .length = 2, .step = 4, .count = 5, .local = 0, .unit = 1, .local_step = 2};
   std::map<i64, i64> places;
   const std::vector<i64> extents{5, 8};
-  for (const Block& block : unravel(comb, extents)) add_places(block, extents, places);
+  add_places(unravelled(comb, extents), extents, places);
   EXPECT_EQ(places, (std::map<i64, i64>{
                         {15, 0}, {16, 1}, {19, 2}, {20, 3}, {23, 4}, {24, 5}, {27, 6}, {28, 7}, {31, 8}, {32, 9}}));
 }
@@ -255,7 +299,7 @@ TEST(DistributedComb, RunsThatLineUpWithRowsShareBlocks) {
   const auto blocks = [](i64 block, i64 parts, std::vector<i64> extents) {
     i64 extent = 1;
     for (const i64 axis : extents) extent *= axis;
-    return unravel(part_of(extent, dealt(block), parts, 1)[0], extents).size();
+    return unravelled(part_of(extent, dealt(block), parts, 1)[0], extents).size();
   };
   EXPECT_EQ(blocks(64, 4, {1000, 1024}), 1u);       // every row has the same columns
   EXPECT_EQ(blocks(2048, 4, {4096, 1024}), 1u);     // whole rows
@@ -263,7 +307,7 @@ TEST(DistributedComb, RunsThatLineUpWithRowsShareBlocks) {
   EXPECT_EQ(blocks(512, 4, {4096, 1024}), 1u);      // half of every other row
   EXPECT_EQ(blocks(64, 2, {100000, 96}), 4u);       // three places where runs begin, of which one is cut by a row
   EXPECT_LE(blocks(64, 8, {100000, 1003}), 2500u);  // columns repeat after 1003 runs
-  EXPECT_EQ(unravel(run(1000, 100'000), std::vector<i64>{1000, 1024}).size(), 3u);  // head, rows, tail
+  EXPECT_EQ(unravelled(run(1000, 100'000), {1000, 1024}).size(), 3u);  // head, rows, tail
 }
 
 }  // namespace

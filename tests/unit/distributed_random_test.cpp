@@ -144,8 +144,7 @@ class Simulation {
   std::vector<Indices> wanted_;
 };
 
-void run_case(Drawer& drawer) {
-  const DrawnCase drawn = drawer.draw();
+void run_case(const DrawnCase& drawn, Drawer& drawer) {
   const test::DrawnJob job = test::job_of(drawn);
   SCOPED_TRACE(to_string(job));
   const Redistribution plan(job.pattern, job.mesh, job.shape, job.lengths);
@@ -157,7 +156,26 @@ TEST(DistributedRandom, EveryElementArrivesWhereTheOracleHasIt) {
   for (unsigned seed = 0; seed < cases && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(concat("case ", seed));
     Drawer drawer(seed);
-    run_case(drawer);
+    run_case(drawer.draw(), drawer);
+  }
+}
+
+TEST(DistributedRandom, BlocksDealtWithinTheRowsOfBothSides) {
+  // A rank has tens of blocks, which line up with the rows of neither side.
+  for (unsigned seed = 0; seed < 30 && !testing::Test::HasFailure(); ++seed) {
+    Drawer drawer(seed);
+    const auto dealt = [&drawer](int mesh_axis) { return DrawnCut{{mesh_axis}, 2, 1 + drawer.below(9)}; };
+    DrawnCase drawn{.mesh = {{"x", 2 + drawer.below(12)}, {"y", 1 + drawer.below(3)}},
+                    .axes = {{"a", 30 + drawer.below(40)}, {"b", 1 + drawer.below(3)}, {"c", 30 + drawer.below(40)}},
+                    .in = {.dims = {{.axes = {0, 2}, .cuts = {dealt(0)}, .composed = true}, {.axes = {1}, .cuts = {}}},
+                           .axis_cuts = {{}, {dealt(1)}, {}},
+                           .addends = {}},
+                    .out = {.dims = {{.axes = {2, 1, 0}, .cuts = {dealt(0)}, .composed = true}},
+                            .axis_cuts = {{}, {}, {}},
+                            .addends = {}}};
+    if (drawer.one_in(2)) drawn.out.dims[0].cuts[0].over.push_back(1);
+    SCOPED_TRACE(concat("case ", seed));
+    run_case(drawn, drawer);
   }
 }
 

@@ -1,9 +1,11 @@
-// Messages that are cut into pieces for rounds.
+// Messages that are cut into pieces for rounds, and copies as steps of a run.
 #include <axisloom/distributed.hpp>
+#include <axisloom/host_array.hpp>
 
 #include <gtest/gtest.h>
 
 #include "distributed/pieces.hpp"
+#include "distributed/steps.hpp"
 
 #include "distributed_cases.hpp"
 
@@ -47,6 +49,24 @@ TEST(ExchangePieces, MoreRoundsNeedNoMoreRoom) {
   for (std::int64_t elements = 1; elements < 200; ++elements)
     for (std::int64_t rounds = 1; rounds < 200; ++rounds)
       ASSERT_LE(most_elements(elements, rounds + 1), most_elements(elements, rounds)) << elements << " in " << rounds;
+}
+
+TEST(ExchangeSteps, SmallCopiesOfALargeRunStorePastTheCaches) {
+  const Device host = Device::open("host");
+  const View from{.dtype = Dtype::f64, .shape = {64, 64}, .strides = {1, 64}};
+  const View to = View::contiguous(Dtype::f64, {64, 64});
+  Array input(Dtype::f64, {64, 64}), output(Dtype::f64, {64, 64});
+  const std::span<double> in(static_cast<double*>(input.data()), 64 * 64),
+      out(static_cast<double*>(output.data()), 64 * 64);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = double(i);
+  for (const double bytes : {1e5, 1e9}) {
+    const Step step = StepMaker(host, bytes).step(copy(), from, 0, to, 0);
+    EXPECT_EQ(step.plan.report().configuration.at("stream_mib"), bytes > 1e6 ? 0 : 48);
+    std::ranges::fill(out, -1);
+    run(step, {}, {.host = static_cast<std::byte*>(input.data())}, {.host = static_cast<std::byte*>(output.data())});
+    for (std::size_t i = 0; i < 64; ++i)
+      for (std::size_t k = 0; k < 64; ++k) ASSERT_EQ(out[i * 64 + k], in[k * 64 + i]);
+  }
 }
 
 }  // namespace

@@ -12,10 +12,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -126,7 +128,19 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-void measure(const Case& job, int extent, int runs, const std::shared_ptr<axisloom::Communicator>& ranks) {
+/// Run by run, so that what slows the machine down for a while slows both.
+std::vector<double> quotients(const std::vector<double>& ours, const std::vector<double>& theirs) {
+  std::vector<double> found;
+  for (std::size_t run = 0; run < ours.size(); ++run) found.push_back(ours[run] / theirs[run]);
+  return found;
+}
+
+std::string quoted(const std::string& text) {
+  return '"' + text + '"';
+}
+
+/// Prints the figures, and returns them as JSON, on rank 0.
+std::string measure(const Case& job, int extent, int runs, const std::shared_ptr<axisloom::Communicator>& ranks) {
   using axisloom::Dtype, axisloom::Exchange;
   Exchange windows(job.pattern, job.mesh, {extent, extent}, Dtype::f64, ranks);
   Exchange messages(job.pattern, job.mesh, {extent, extent}, Dtype::f64, ranks, {.windows = false});
@@ -168,15 +182,30 @@ void measure(const Case& job, int extent, int runs, const std::shared_ptr<axislo
         MPI_Abort(MPI_COMM_WORLD, 1);
       });
     }
-  if (ranks->rank() != 0) return;
-  const double copy = median(contestants[0].seconds), bytes = 16.0 * extent * extent;
+  if (ranks->rank() != 0) return "";
+  const std::vector<double>& copies = contestants[0].seconds;
+  const double bytes = 16.0 * extent * extent;
   std::printf("%s over %s\n", job.pattern.c_str(), job.mesh.c_str());
+  std::string figures;
   for (const Contestant& contestant : contestants) {
-    const double seconds = median(contestant.seconds);
+    const double seconds = median(contestant.seconds), share = median(quotients(copies, contestant.seconds));
     std::printf("  %-9s %8.2f ms %7.2f GB/s %6.2f of memcpy\n", contestant.name.c_str(), seconds * 1e3,
-                bytes / seconds / 1e9, copy / seconds);
+                bytes / seconds / 1e9, share);
+    figures += (figures.empty() ? "" : ", ") + quoted(contestant.name) + ": {\"seconds\": " + std::to_string(seconds) +
+               ", \"share_of_memcpy\": " + std::to_string(share) + "}";
   }
   std::fflush(stdout);
+  return "{\"pattern\": " + quoted(job.pattern) + ", \"mesh\": " + quoted(job.mesh) + ", " + figures + "}";
+}
+
+/// Writes what the cases measured.
+void write(const char* path, int extent, int runs, const std::string& figures) {
+  double load = 0;
+  getloadavg(&load, 1);
+  std::ofstream file(path);
+  file << "{\"extent\": " << extent << ", \"ranks\": 4, \"processors\": " << std::thread::hardware_concurrency()
+       << ", \"runs\": " << runs << ", \"load\": " << load << ", \"cases\": [" << figures << "]}\n";
+  if (!file.flush()) throw std::runtime_error(std::string("cannot write ") + path);
 }
 
 }  // namespace
@@ -188,7 +217,10 @@ int main(int argc, char** argv) {
     const auto ranks = axisloom::mpi::communicator(MPI_COMM_WORLD);
     if (ranks->size() != 4 || extent % 4 != 0) throw std::invalid_argument("wants 4 ranks, and a side that 4 divides");
     if (ranks->rank() == 0) std::printf("f64 %d x %d, 4 ranks, median of %d\n", extent, extent, runs);
-    for (const Case& job : cases(ranks->rank(), extent)) measure(job, extent, runs, ranks);
+    std::string figures;
+    for (const Case& job : cases(ranks->rank(), extent))
+      figures += (figures.empty() ? "" : ", ") + measure(job, extent, runs, ranks);
+    if (ranks->rank() == 0 && argc > 3) write(argv[3], extent, runs, figures);
   }
   MPI_Finalize();
 }

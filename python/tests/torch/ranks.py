@@ -23,10 +23,10 @@ DEAD = "dead"
 
 
 class Ranks:
-    """`count` processes with a group of gloo."""
+    """`count` processes with a group of gloo, started as the context of multiprocessing does."""
 
-    def __init__(self, count: int) -> None:
-        context = multiprocessing.get_context("spawn")
+    def __init__(self, count: int, context: Any = None) -> None:
+        context = context or multiprocessing.get_context("spawn")
         self.folder = tempfile.TemporaryDirectory()
         store = f"file://{self.folder.name}/store"
         self.pipes, self.processes = [], []
