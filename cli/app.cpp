@@ -4,6 +4,7 @@
 #include "cli/generated_text.hpp"
 #include "cli/help.hpp"
 #include "cli/messages.hpp"
+#include "cli/ranks.hpp"
 #include "cli/unknown_words.hpp"
 
 #include <axisloom/version.hpp>
@@ -19,6 +20,9 @@ constexpr const char* top_examples =
     "axisloom rearrange \"n (c x) h w -> n c h w x\" x=32 in.npy -o out.npy\n"
     "axisloom relayout NCHW NC/32HW32 in.npy -o out.npy --verify\n"
     "axisloom doctor";
+
+/// What these measure, several processes at once would spoil.
+constexpr std::array<const char*, 5> measuring_commands{"demo", "check", "bench", "ladder", "calibrate"};
 
 void run_top(const App& app, const std::string& completion, bool man) {
   if (man || !completion.empty())
@@ -149,6 +153,8 @@ std::unique_ptr<App> make_app(Context& context) {
   for (Adding* add : {add_operations, add_info, add_demo, add_devices, add_doctor, add_check, add_bench, add_ladder,
                       add_cache, add_calibrate, add_help})
     add(*app, context);
+  for (const char* name : measuring_commands)
+    app->get_subcommand(name)->preparse_callback([name](size_t) { refuse_several(name); });
   refuse_empty_values(*app);
   return app;
 }

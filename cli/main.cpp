@@ -3,6 +3,7 @@
 #include "cli/drivers.hpp"
 #include "cli/help.hpp"
 #include "cli/messages.hpp"
+#include "cli/ranks.hpp"
 #include "cli/unknown_words.hpp"
 
 #include "device/process.hpp"
@@ -62,6 +63,8 @@ int run(int argc, char** argv) {
     say(error_text(error));
     if (error.code() == Errc::no_device) say("see also: axisloom doctor");
     return exit_code(error.code());
+  } catch (const NotForRanks& refused) {
+    return refuse_on_ranks(refused);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {  // of the standard library: no more threads, say

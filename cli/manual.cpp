@@ -93,6 +93,9 @@ std::string manual_page(const App& app) {
   text +=
       ".TP\n.B AXISLOOM_HOST_COMPILER\nAbsolute path of a C++ compiler, for kernels that were not compiled with the "
       "library.\n";
+  text +=
+      ".TP\n.B AXISLOOM_MPI\nAbsolute path of libaxisloom_mpi.so, by which the ranks that \\fBmpirun\\fR starts share "
+      "moves; \\fBoff\\fR has each process work by itself.\n";
   text += ".SH EXAMPLES\n" + examples_text(app);
   return text;
 }

@@ -7,8 +7,10 @@
 #include "cli/image_layouts.hpp"
 #include "cli/messages.hpp"
 #include "cli/picture_info.hpp"
+#include "cli/ranks.hpp"
 #include "cli/reading.hpp"
 #include "cli/report.hpp"
+#include "cli/sharing.hpp"
 #include "cli/stack.hpp"
 #include "cli/streams.hpp"
 #include "harness/compare.hpp"
@@ -39,6 +41,8 @@ struct Job {
   std::string index = "auto";
   bool verify = false, keep_older = false;
   std::optional<int> quality;
+  std::string mesh;
+  i64 workspace = i64{256} << 20;
 };
 
 // A colour image is an h w c array whose last axis nobody means when asking for its transpose.
@@ -219,9 +223,49 @@ void carry_out_each(const Task& task, const Texts& files, Context& context) {
     say("{} of {} results were there before and are kept (--no-clobber)", kept, files.size());
 }
 
+/// Options that say how one process works.
+constexpr const char* not_for_ranks[] = {"--verify", "--quality",   "--candidate", "--config", "--index",
+                                         "--format", "--out-dtype", "--normalize", "--scale"};
+
+void refuse_to_ranks(const Context& context) {
+  for (const Option* option : typed_options(*context.command))
+    for (const char* name : not_for_ranks)
+      if (option->count() > 0 && option->check_name(name)) refuse("leave it out", "{} is not for ranks", name);
+  if (context.device != "auto" && context.device != "host" && context.device != "cpu")
+    refuse("leave it out", "ranks work on the host, not on {}", context.device);
+}
+
+/// The ranks of a job share a move between files.
+void run_on_ranks(const Launcher& launcher, const Task& task, const Texts& files, Context& context) {
+  const Job& job = task.job;
+  try {
+    refuse_to_ranks(context);
+    refuse_pointless(job, files, context);
+    if (files.size() != 1) refuse("name one", "ranks share one input file, {} given", files.size());
+  } catch (const Error& error) {
+    throw NotForRanks{launcher, error};
+  }
+  const SharedWork work{.entry = task.entry,
+                        .op = task.op,
+                        .mesh = job.mesh,
+                        .input = files[0],
+                        .output = job.output,
+                        .output_format = job.output_format,
+                        .reading = read_options(job.reading),
+                        .older = job.keep_older ? Older::kept : Older::replaced,
+                        .workspace = job.workspace};
+  context.exit_code = run_on_ranks(launcher, [&](const Ranks& ranks) {
+    const std::string how = share(ranks, work);
+    if (context.verbose && ranks.first()) say("{}", how);
+  });
+}
+
 void run_operation(const OpEntry& entry, const Job& job, Context& context) {
   const Rest rest = split_rest(job.rest, entry.lengths);
   const Task task{entry, job, operation(entry, job, rest), plan_options(entry, job)};
+  if (!can_share(entry)) refuse_several(std::string(entry.name));
+  if (const auto started = launcher()) return run_on_ranks(*started, task, rest.files, context);
+  if (!job.mesh.empty()) refuse("start it by mpirun, or leave it out", "--mesh is for several ranks");
   refuse_pointless(job, rest.files, context);
   const size_t takes = entry.inputs(task.op);
   const bool into_folder = is_folder(job.output);
@@ -258,6 +302,15 @@ void add_job_options(App& command, const OpEntry& entry, Job& job) {
       ->group(file_group);
   take_only(command.add_option("--index", job.index, "Width of offsets inside the kernel"), "32|64|auto")
       ->group(file_group);
+}
+
+void add_rank_options(App& command, Job& job) {
+  add_value(command, "--mesh", job.mesh, "MESH",
+            "Under mpirun, the grid of ranks that a pattern's cuts name, such as \"x=2 y=2\"");
+  add_value(command, "--workspace", job.workspace, "BYTES",
+            "Under mpirun on several hosts, the most memory of a rank for messages, each way")
+      ->check(CLI::PositiveNumber.description(""))
+      ->capture_default_str();
 }
 
 std::string fault_of_length(const std::string& text) {
@@ -300,6 +353,7 @@ void declare_operation(App& command, const OpEntry& entry, Job& job) {
       ->type_name("FILE")
       ->required();
   add_job_options(command, entry, job);
+  if (can_share(entry)) add_rank_options(command, job);
 }
 
 }  // namespace

@@ -4,6 +4,9 @@ file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp ${PROJEC
 list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/cli/main.cpp)
 add_library(axisloom_cli_objects STATIC ${cli_sources})
 axisloom_target(axisloom_cli_objects)
+# libaxisloom_mpi is opened at run time, by the functions of this header.
+target_include_directories(axisloom_cli_objects PRIVATE ${PROJECT_SOURCE_DIR}/mpi/include)
+target_compile_definitions(axisloom_cli_objects PRIVATE AXISLOOM_LIBRARY_FOLDER="${CMAKE_INSTALL_LIBDIR}")
 target_link_libraries(axisloom_cli_objects PUBLIC axisloom_bench axisloom_harness CLI11::CLI11)
 axisloom_compile_together(axisloom_cli_objects 16)
 

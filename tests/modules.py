@@ -46,7 +46,7 @@ MODULES = {
     "bench/bench.cpp": ["bench/peers"],
     "bench/sweep.cpp": ["bench/peers"],
     "bench/ladder": ["bench/peers"],
-    "cli": ["bench/ladder"],
+    "cli": ["bench/ladder", "mpi"],
 }
 
 

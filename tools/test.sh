@@ -201,7 +201,7 @@ suite_python() {
     python/tests axisloom README.md README.zh.md docs/python*.md "${without[@]}"
 }
 # Exchanges between ranks of OpenMPI and of MPICH, and ranks that are killed in the middle.
-suite_mpi() { tools/install_dependencies.sh mpi && tests/mpi.sh build "$(by_level 3 10 100)"; }
+suite_mpi() { tools/install_dependencies.sh mpi && tests/mpi.sh build "$(by_level 3 10 100)" "$(by_level 5 50 500)"; }
 # The wheel, as it is made and used: in systems of their own.
 suite_wheel() {
   tools/install_dependencies.sh packages || return 1
@@ -318,7 +318,7 @@ case "$level" in
   test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer python mpi") ;;
   # Those come last that are left out first where time is short (AXISLOOM_DEADLINE).
   *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "packages tsan faults wheel"
-    "oclgrind asan_program programs fuzz" "neon implementations" "slow profiles") ;;
+    "oclgrind asan_program programs fuzz mpi" "neon implementations" "slow profiles") ;;
 esac
 if [[ $level == long ]]; then stages+=("python"); fi  # which then has PyTorch
 if (($#)); then stages=("$@"); fi

@@ -253,6 +253,187 @@ void axl_event_free(axl_event* event);
 /* Runs that are queued go on; their device must outlive them. */
 void axl_plan_free(axl_plan* plan);
 
+/* --- Distributed arrays: who sends what to whom --- */
+
+typedef struct axl_redistribution axl_redistribution; /* a rearrange of a distributed array, planned */
+typedef struct axl_transfers axl_transfers;           /* what a rank sends, or what it receives */
+typedef struct axl_copies axl_copies;                 /* copies that carry out a part of it */
+
+enum { AXL_WHOLE = -1 /* in place of a rank: the whole array */ };
+
+/* The shape of an array, or of a rank's part of it. */
+typedef struct {
+  int32_t ndim;                  /* number of axes */
+  int64_t extents[AXL_MAX_RANK]; /* ndim of them, slowest axis first; the rest is 0 */
+} axl_shape;
+
+/* What one rank sends to one other. */
+typedef struct {
+  int32_t from;     /* the rank that sends */
+  int32_t to;       /* the rank that receives; the same one: what it keeps */
+  int64_t elements; /* of the message */
+} axl_transfer;
+
+/* The most that any rank has to do, without what it keeps. */
+typedef struct {
+  int64_t bytes_sent;        /* by the rank that sends most */
+  int64_t bytes_received;    /* by the rank that receives most */
+  int32_t messages_sent;     /* by the rank that sends the most messages */
+  int32_t messages_received; /* by the rank that receives the most messages */
+} axl_transfer_load;
+
+/* A copy between two buffers, as the operation copy does it. Offsets and strides are in elements: in a local array from
+ * its element [0,...,0], in a message from the start of its buffer. */
+typedef struct {
+  int32_t ndim;                       /* number of axes */
+  int64_t extents[AXL_MAX_RANK];      /* ndim of them; the rest of this and of the strides is 0 */
+  int64_t from_offset;                /* of the first element that is read */
+  int64_t from_strides[AXL_MAX_RANK]; /* of what is read; 0 along an axis that repeats an element */
+  int64_t to_offset;                  /* of the first element that is written */
+  int64_t to_strides[AXL_MAX_RANK];   /* of what is written */
+} axl_copy;
+
+/* Plans "s@x h -> s h@x" on the mesh "x=4": docs/distributed.md has the notation. shape: ndim extents of the whole
+ * input. Each rank makes the same plan, and asks for its own transfers. */
+axl_status axl_redistribution_create(const char* pattern, const char* mesh, const int64_t* shape, int32_t ndim,
+                                     const axl_length* lengths, size_t length_count, axl_redistribution** plan);
+/* The number of ranks of its mesh. */
+axl_status axl_redistribution_ranks(const axl_redistribution* plan, int32_t* ranks);
+/* The shapes of a rank's local arrays, or of AXL_WHOLE; null where one is not wanted. */
+axl_status axl_redistribution_shapes(const axl_redistribution* plan, int32_t rank, axl_shape* in, axl_shape* out);
+/* How many ranks send a receiver addends of an element, which it adds up; 1 where nothing is added. */
+axl_status axl_redistribution_addends(const axl_redistribution* plan, int32_t* addends);
+/* Looks at every pair of ranks. */
+axl_status axl_redistribution_load(const axl_redistribution* plan, DLDataType dtype, axl_transfer_load* load);
+/* What a rank sends, in the order of receivers; what it keeps is among it. */
+axl_status axl_redistribution_sends(const axl_redistribution* plan, int32_t rank, axl_transfers** transfers);
+/* What it receives, in the order of senders. */
+axl_status axl_redistribution_receives(const axl_redistribution* plan, int32_t rank, axl_transfers** transfers);
+/* Transfers that were listed stay. */
+void axl_redistribution_free(axl_redistribution* plan);
+
+/* How many there are; 0 for null. */
+size_t axl_transfers_count(const axl_transfers* transfers);
+/* One of them, by its number from 0 on. */
+axl_status axl_transfers_get(const axl_transfers* transfers, size_t number, axl_transfer* transfer);
+/* Copies from the sender's local array to a message that begins at element `at` of its buffer. The tensor says how the
+ * array lies; its data is not looked at, here and below. */
+axl_status axl_transfers_pack(const axl_transfers* transfers, size_t number, const DLTensor* in, int64_t at,
+                              axl_copies** copies);
+/* Copies from there to the receiver's local array. */
+axl_status axl_transfers_unpack(const axl_transfers* transfers, size_t number, const DLTensor* out, int64_t at,
+                                axl_copies** copies);
+/* Copies straight from the sender's local array to the receiver's, where the one reaches the memory of the other. */
+axl_status axl_transfers_direct(const axl_transfers* transfers, size_t number, const DLTensor* in, const DLTensor* out,
+                                axl_copies** copies);
+/* Copies that were listed stay. */
+void axl_transfers_free(axl_transfers* transfers);
+
+/* How many there are; 0 for null. */
+size_t axl_copies_count(const axl_copies* copies);
+/* One of them, by its number from 0 on. */
+axl_status axl_copies_get(const axl_copies* copies, size_t number, axl_copy* copy);
+/* Gives the list back. */
+void axl_copies_free(axl_copies* copies);
+
+/* --- Distributed arrays on the move --- */
+
+typedef struct axl_exchange axl_exchange;           /* a redistribution ready to be carried out */
+typedef struct axl_shared_output axl_shared_output; /* an output that peers write into */
+
+/* A message to another rank, or from it. Both sides give the same number of bytes. */
+typedef struct {
+  int32_t rank; /* the other one */
+  void* data;   /* what is sent, which is only read; or where it is put */
+  size_t bytes; /* its length */
+} axl_message;
+
+/* What an exchange asks of the engine that runs the ranks: of MPI axl_mpi_communicator of axisloom/mpi.h fills it in.
+ * All ranks make the same calls in the same order, each from one thread at a time. A function that fails returns a
+ * status other than AXL_OK. */
+typedef struct axl_communicator {
+  size_t size;                 /* sizeof(axl_communicator) */
+  void* context;               /* given to each function */
+  int32_t rank;                /* this one */
+  int32_t ranks;               /* how many there are */
+  int32_t takes_device_memory; /* not 0: messages may lie in memory of a CUDA device, by its addresses */
+  /* What each rank gives, in the order of ranks; all give the same number of bytes. */
+  axl_status (*allgather)(void* context, const void* mine, size_t bytes, void* all);
+  /* Starts messages to and from any ranks but itself, at most one each way with each. What is started first between two
+   * ranks comes first. Their memory stays with them until they are dropped. */
+  axl_status (*start)(void* context, const axl_message* out, size_t out_count, const axl_message* in, size_t in_count,
+                      void** messages);
+  /* Returns when all have come that were to come, and the memory of those that were sent may be written. */
+  axl_status (*wait)(void* context, void* messages);
+  /* Called once for all that were started. Those that were not waited for are given up: nothing is written any more. */
+  void (*drop)(void* context, void* messages);
+  /* A communicator of the ranks that give the same number, in their order. Its release is called when it is done. */
+  axl_status (*split)(void* context, int32_t group, struct axl_communicator* part);
+  /* A window of memory of each rank, of so many bytes on this one, which all ranks reach. Null windows where they do
+   * not reach each other's memory, and a null function where they never do; then the next three are not called. */
+  axl_status (*share)(void* context, size_t bytes, void** windows);
+  /* The window of a rank, as this one reaches it; begins at a multiple of 64 bytes. */
+  axl_status (*window)(void* context, void* windows, int32_t rank, void** begin, size_t* bytes);
+  /* Returns when all ranks have called it. What any wrote to a window before, all see afterwards. */
+  axl_status (*barrier)(void* context, void* windows);
+  /* All ranks let go of windows together. */
+  void (*unshare)(void* context, void* windows);
+  /* Gives the communicator back. May be null. */
+  void (*release)(void* context);
+  /* What the last function of this thread that failed had to say. May be null. */
+  const char* (*error)(void* context);
+} axl_communicator;
+
+/* What may be asked of an exchange, the same on all ranks. Begin with all bytes 0, then set `size`, as of
+ * axl_plan_options. */
+typedef struct {
+  size_t size;        /* sizeof(axl_exchange_options) */
+  int64_t workspace;  /* most bytes that messages take at a time, each way; 0: 256 MiB */
+  int32_t no_windows; /* not 0: messages even between ranks that reach each other's memory */
+} axl_exchange_options;
+
+/* What was decided about an exchange, on this rank. Set `size` before it is asked for. Text is valid as long as the
+ * exchange. */
+typedef struct {
+  size_t size;             /* sizeof(axl_exchange_report) */
+  const char* path;        /* "local", "windows", "messages" */
+  const char* reason;      /* why */
+  const char* not_direct;  /* why there is no shared output; empty where there is */
+  int64_t rounds;          /* of packing, sending and unpacking */
+  int64_t bytes_sent;      /* to other ranks */
+  int64_t bytes_received;  /* from other ranks */
+  int64_t bytes_kept;      /* from its own input to its own output */
+  int64_t workspace_bytes; /* for messages */
+  int32_t ranks;           /* that exchange with each other */
+} axl_exchange_report;
+
+/* Makes a plan ready to be carried out by these ranks, as many as its mesh has. in, out: how the local arrays lie,
+ * whose data is not looked at; out: null is row-major. device: null is the host. options: null are none. All ranks make
+ * an exchange together, run it together and free it together. Before anything travels they compare what they ask for,
+ * and where one cannot take part, it fails on all. The table is copied, its context must outlive the exchange, and its
+ * release is left to the caller. One thread at a time uses an exchange. */
+axl_status axl_exchange_create(const axl_redistribution* plan, const DLTensor* in, const DLTensor* out,
+                               const axl_communicator* ranks, const axl_device* device,
+                               const axl_exchange_options* options, axl_exchange** exchange);
+/* What was decided. */
+axl_status axl_exchange_report_of(const axl_exchange* exchange, axl_exchange_report* report);
+/* From the local input to the local output, in host memory, which lie as the exchange was told. */
+axl_status axl_exchange_run(axl_exchange* exchange, const DLTensor* in, const DLTensor* out);
+/* The same in the memory of the exchange's device, in the order of the queue. Returns when all that other ranks have to
+ * do with is done. */
+axl_status axl_exchange_enqueue(axl_exchange* exchange, const axl_queue* queue, const DLTensor* in,
+                                const DLTensor* out);
+/* A row-major local output in memory that the peers reach. All ranks make it together. */
+axl_status axl_exchange_share_output(axl_exchange* exchange, axl_shared_output** output);
+/* Where its element [0,...,0] lies; null where this rank has no elements, and for null. */
+void* axl_shared_output_data(const axl_shared_output* output);
+/* Into the shared outputs of all ranks: nothing is packed. The peers leave them alone until the next run. */
+axl_status axl_exchange_run_shared(axl_exchange* exchange, const DLTensor* in, const axl_shared_output* output);
+/* All ranks let go of it together, before they free the exchange. */
+void axl_shared_output_free(axl_shared_output* output);
+/* All ranks together. */
+void axl_exchange_free(axl_exchange* exchange);
+
 #ifdef __cplusplus
 }
 #endif

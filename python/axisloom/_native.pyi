@@ -119,6 +119,7 @@ def reduce(
     out: Any = None,
     device: Any = None,
     stream: Any = None,
+    order: Any = None,
     **lengths: SupportsIndex,
 ) -> Any:
     """An array, or of NumPy a scalar where no axis is left."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from . import _native
 from ._arrays import ArrayT, Traced, adopt, is_array, is_traced, refuse_masked
-from ._errors import EinopsError, Error, ShapeError, UnsupportedError
+from ._errors import EinopsError, Error, ShapeError, UnsupportedError, UsageError
 from ._expressions import ELLIPSIS, spread
 
 __all__ = ["pack", "parse_shape", "unpack"]
@@ -463,6 +463,7 @@ def reduce_slowly(
     out: Any = None,
     device: Any = None,
     stream: Any = None,
+    order: Any = None,
 ) -> Any:
     """reduce of several arrays, and by a function of the caller: reduction(array, axes)."""
     try:
@@ -472,11 +473,14 @@ def reduce_slowly(
             f'reduce(..., "{pattern}"): torch.fx records no reduction by a function; name one, or use torch.compile'
         ) from None
     if isinstance(reduction, str):
-        return _native.call("reduce", (reduction, pattern), (one,), lengths, None, out, device, stream)
+        options = None if order is None else {"order": order}
+        return _native.call("reduce", (reduction, pattern), (one,), lengths, options, out, device, stream)
     if not callable(reduction):
         raise TypeError(
             f'reduce(..., "{pattern}"): the reduction is of type {type(reduction).__name__}; give a name or a function'
         )
+    if order is not None:
+        raise UsageError(f'reduce(..., "{pattern}"): order= is for reductions by name; leave it out')
     steps = _steps(pattern, len(one.shape))
     lengths = {**lengths, **steps.lengths}
     result = _native.call("rearrange", (steps.pattern,), (one,), lengths, None, None, device, stream)

@@ -16,15 +16,28 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex, TypeVar
 
 from . import _native
 from ._cuts import parse_sides
 from ._errors import CLASSES, Error, ShapeError, UsageError
 
-__all__ = ["Agreement", "Copy", "LostRankError", "Mesh", "Message", "RankError", "Redistribution", "whole_shape"]
+if TYPE_CHECKING:
+    from ._products import Product as Product
+
+__all__ = [
+    "Agreement", "Copy", "LostRankError", "Mesh", "Message", "Product", "RankError", "Redistribution", "whole_shape"
+]  # fmt: skip
 
 Shape = tuple[int, ...]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Product":  # which goes by what is here
+        from ._products import Product
+
+        return Product
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class RankError(Error, RuntimeError):
@@ -296,9 +309,22 @@ def _ranks_along(mesh: Mesh, names: Sequence[str]) -> Iterator[int]:
 # Agreement -----------------------------------------------------------------------------------------------------------
 
 
-class _Agreed(NamedTuple):
+class Agreed(NamedTuple):
+    """What all ranks do, and a number that stands for it."""
+
     digest: int
-    plan: Redistribution
+    plan: Any
+
+
+class Asked(Protocol):
+    """What a rank is about to do; it is hashable."""
+
+    def told(self, error: Exception | None) -> str:
+        """As JSON, for other ranks."""
+
+    def settled(self, calls: list[dict[str, Any]]) -> Agreed:
+        """Raises where the calls of all ranks, which are told here, do not go together. All ranks ask for it, with the
+        same list."""
 
 
 class _Call(NamedTuple):
@@ -317,8 +343,11 @@ class _Call(NamedTuple):
         """As JSON, for other ranks."""
         said: dict[str, Any] = {**self._asdict(), "lengths": dict(self.lengths)}
         if error is not None:
-            said["error"] = _described(error)
+            said["error"] = described(error)
         return json.dumps(said, default=int)  # of other kinds of integers
+
+    def settled(self, calls: list[dict[str, Any]]) -> Agreed:
+        return _settled(calls)
 
 
 class Agreement:
@@ -337,7 +366,7 @@ class Agreement:
 
     def __init__(self, gather: Callable[[int], Sequence[int]], gather_texts: Callable[[str], Sequence[str]]) -> None:
         self._gather, self._gather_texts = gather, gather_texts
-        self._plans: dict[_Call, _Agreed] = {}
+        self._plans: dict[Asked, Agreed] = {}
         self._rounds = 0
 
     def plan(
@@ -374,13 +403,30 @@ class Agreement:
             how,
             None if out_shape is None else tuple(out_shape),
         )
+        quick = shape is not None and not each_call
+        found: Redistribution = self.asked(call, quick=quick, error=error, prepare=prepare)
+        return found
+
+    def asked(
+        self,
+        call: Asked,
+        *,
+        quick: bool = False,
+        error: Exception | None = None,
+        prepare: Callable[[Any], object] | None = None,
+    ) -> Any:
+        """What all ranks do that make this call. quick: one that came before is taken to be made by all. The rest is as
+        plan's."""
         known = self._plans.get(call) if error is None else None
-        if known is not None and shape is not None and not each_call:
+        if known is not None and quick:
             return known.plan
         digests = self._gather(known.digest if known is not None else 0)
         if known is not None and all(digest == known.digest for digest in digests):
             return known.plan
-        agreed = _settled([json.loads(text) for text in self._gather_texts(call.told(error))])
+        calls = [json.loads(text) for text in self._gather_texts(call.told(error))]
+        check_faults([other.get("error") for other in calls])
+        check_alike(calls)
+        agreed = call.settled(calls)
         if prepare is not None:
             self._prepare(prepare, agreed.plan)
         self._rounds += 1
@@ -389,28 +435,23 @@ class Agreement:
         self._plans[call] = agreed
         return agreed.plan
 
-    def _prepare(self, prepare: Callable[[Redistribution], object], plan: Redistribution) -> None:
+    def _prepare(self, prepare: Callable[[Any], object], plan: Any) -> None:
         fault = None
         try:
             prepare(plan)
         except Error as error:
-            fault = _described(error)
-        _check_faults([json.loads(text) for text in self._gather_texts(json.dumps(fault))])
+            fault = described(error)
+        check_faults([json.loads(text) for text in self._gather_texts(json.dumps(fault))])
 
 
 _MOST_ROUNDS = 1024
 
 
-def _settled(calls: list[dict[str, Any]]) -> _Agreed:
-    """For a call that is new to some rank. All ranks come here, with the same list."""
-    _check_faults([call.get("error") for call in calls])
-    _check_alike(calls)
+def _settled(calls: list[dict[str, Any]]) -> Agreed:
+    """For a call that is new to some rank."""
     call = calls[0]
     shapes = [other["local"] for other in calls]
-    mesh = Mesh(call["mesh"])
-    if mesh.ranks != len(calls):
-        counts = f"has {mesh.ranks} ranks, and there are {len(calls)}"
-        raise UsageError(f'the mesh "{mesh}" {counts}: give one for these')
+    mesh = mesh_for(call["mesh"], len(calls))
     whole = call["shape"] if call["shape"] is not None else whole_shape(call["pattern"], mesh, shapes)
     plan = Redistribution(call["pattern"], mesh, whole, **call["lengths"])
     for rank, other in enumerate(calls):
@@ -418,17 +459,28 @@ def _settled(calls: list[dict[str, Any]]) -> _Agreed:
         if other["out"] is not None:
             plan.check_out(rank, other["out"])
     same = [call[part] for part in ("pattern", "dtype", "lengths", "how")]
-    text = json.dumps([*same, str(mesh), list(plan.in_shape)])
-    digest = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
-    return _Agreed(digest or 1, plan)  # 0 says that a call is new
+    return Agreed(digest_of([*same, str(mesh), list(plan.in_shape)]), plan)
 
 
-def _described(error: Exception) -> list[str]:
+def mesh_for(text: str, ranks: int) -> Mesh:
+    mesh = Mesh(text)
+    if mesh.ranks != ranks:
+        raise UsageError(f'the mesh "{mesh}" has {mesh.ranks} ranks, and there are {ranks}: give one for these')
+    return mesh
+
+
+def digest_of(said: Any) -> int:
+    """64 bits for what JSON can say; never 0, which says that a call is new."""
+    digest = hashlib.blake2b(json.dumps(said).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True) or 1
+
+
+def described(error: Exception) -> list[str]:
     """Its kind and its text, for other ranks."""
     return [next((code for code, kind in CLASSES.items() if isinstance(error, kind)), ""), str(error)]
 
 
-def _check_faults(faults: list[list[str] | None]) -> None:
+def check_faults(faults: list[list[str] | None]) -> None:
     """By rank."""
     for rank, fault in enumerate(faults):
         if fault is not None:
@@ -436,11 +488,11 @@ def _check_faults(faults: list[list[str] | None]) -> None:
             raise CLASSES.get(code, RankError)(f"rank {rank}: {text}")
 
 
-def _check_alike(calls: list[dict[str, Any]]) -> None:
+def check_alike(calls: list[dict[str, Any]]) -> None:
     first = calls[0]
     for rank, call in enumerate(calls):
         if len(call["local"]) != len(first["local"]) or any(
-            call[part] != first[part] for part in ("pattern", "mesh", "dtype", "shape", "lengths", "how")
+            call.get(part) != first.get(part) for part in ("pattern", "mesh", "dtype", "shape", "lengths", "how", "op")
         ):
             raise RankError(
                 f"the ranks make different calls: rank 0 makes {_told(first)}, and rank {rank} makes {_told(call)}; "
@@ -449,6 +501,8 @@ def _check_alike(calls: list[dict[str, Any]]) -> None:
 
 
 def _told(call: dict[str, Any]) -> str:
+    if "told" in call:
+        return str(call["told"])
     lengths = "".join(f" {name}={length}" for name, length in call["lengths"].items())
     whole = "" if call["shape"] is None else f", which is a part of {call['shape']},"
     local = ",".join(map(str, call["local"]))

@@ -84,7 +84,7 @@ std::int64_t whole_number(PyObject* object, const char* what, std::string_view n
   throw_type_error("%s%s has to be an int, not %s", what, std::string(name).c_str(), type_name(object).c_str());
 }
 
-constexpr std::array<std::string_view, 3> option_names = {"out", "device", "stream"};
+constexpr std::array<std::string_view, 4> option_names = {"out", "device", "stream", "order"};  // the last of reduce
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
@@ -109,8 +109,10 @@ bool is_whole_number(PyObject* value) {
 /// option is: a whole number is then its length.
 class PatternCall {
  public:
-  PatternCall(const char* function, std::span<const std::string_view> parameters, const Passed& passed)
-      : parameters_(parameters) {
+  /// `options`: how many of the options the function has.
+  PatternCall(const char* function, std::span<const std::string_view> parameters, const Passed& passed,
+              std::size_t options = 3)
+      : parameters_(parameters), options_known_(options) {
     if (passed.count() > parameters.size())
       throw_type_error("%s takes %zu arguments, not %zu", function, parameters.size(), passed.count());
     for (std::size_t i = 0; i < passed.count(); ++i) given_[i] = passed.at(i);
@@ -132,6 +134,11 @@ class PatternCall {
     call.arrays = std::span(given_).first(1);
     call.lengths = std::span(lengths_).first(lengths_given_);
     call.out = options_[0], call.device = options_[1], call.stream = options_[2];
+    std::array<std::pair<std::string_view, std::string_view>, 1> order;
+    if (PyObject* const given = options_[3]; given && given != Py_None) {
+      order[0] = {option_names[3], text_of(given, "order")};
+      call.options = order;
+    }
     return python::run(call);
   }
 
@@ -145,7 +152,7 @@ class PatternCall {
     for (const auto& [name, length] : std::span(lengths_).first(lengths_given_))
       lengths[nb::str(name.data(), name.size())] = length;
     all.append(lengths);
-    for (PyObject* const option : options_) all.append(given(option));
+    for (PyObject* const option : std::span(options_).first(options_known_)) all.append(given(option));
     return own_module("_patterns").attr(function)(*nb::tuple(all));
   }
 
@@ -159,9 +166,10 @@ class PatternCall {
     return false;
   }
   void take_option(std::string_view name, PyObject* value) {
-    const auto option = std::find(option_names.begin(), option_names.end(), name);
-    if (option != option_names.end() && !(is_whole_number(value) && names_axis(name))) {
-      options_[std::size_t(option - option_names.begin())] = value;
+    const std::span known = std::span(option_names).first(options_known_);
+    const auto option = std::find(known.begin(), known.end(), name);
+    if (option != known.end() && !(is_whole_number(value) && names_axis(name))) {
+      options_[std::size_t(option - known.begin())] = value;
       return;
     }
     lengths_[lengths_given_++] = {name, whole_number(value, "the length of axis ", name)};
@@ -171,6 +179,7 @@ class PatternCall {
   }
 
   std::span<const std::string_view> parameters_;
+  std::size_t options_known_;
   std::array<PyObject*, 3> given_ = {};
   std::array<Pair, most_lengths> lengths_;
   std::size_t lengths_given_ = 0;
@@ -197,7 +206,7 @@ PyObject* repeat(const Passed& passed) {
 }
 PyObject* reduce(const Passed& passed) {
   static constexpr std::array<std::string_view, 3> parameters = {"tensor", "pattern", "reduction"};
-  const PatternCall call("reduce", parameters, passed);
+  const PatternCall call("reduce", parameters, passed, option_names.size());
   if (!PyUnicode_Check(call.given(2))) return call.run_by_patterns("reduce_slowly").release().ptr();
   const std::array<std::string_view, 2> texts = {text_of(call.given(2), "the reduction"),
                                                  text_of(call.given(1), "the pattern")};
@@ -439,11 +448,13 @@ constexpr const char* repeat_text =
     ">>> repeat(np.array([1, 2]), \"h -> (h 2)\")\n"
     "array([1, 1, 2, 2])\n";
 constexpr const char* reduce_text =
-    "reduce(tensor, pattern, reduction, *, out=None, device=None, stream=None, **lengths)\n--\n\n"
+    "reduce(tensor, pattern, reduction, *, out=None, device=None, stream=None, order=None, **lengths)\n--\n\n"
     "Reduces the axes that are missing on the right of the pattern: \"b c (h 2) (w 2) -> b c h w\" with \"max\".\n\n"
     "Reductions: sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm; or a function that takes "
     "an\n"
-    "array and a tuple of axes.\n\n"
+    "array and a tuple of axes. With order=\"portable\" sums, means, products and norms of floats have the same bits "
+    "on\n"
+    "every device: neighbours come together first.\n\n"
     ">>> import numpy as np\n"
     ">>> reduce(np.arange(6.0).reshape(2, 3), \"h w -> w\", \"mean\")\n"
     "array([1.5, 2.5, 3.5])\n";

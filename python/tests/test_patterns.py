@@ -204,6 +204,18 @@ class TestPatterns:
         with pytest.raises((TypeError, ValueError)):
             axisloom.reduce(np.ones((2, 3)), "a b -> a", reduction)
 
+    def test_the_portable_order(self):
+        x = np.array([1e8, 1.0, -1e8, 1.0, 3.0], "float32")  # neighbours first: (1e8 + -1e8) + 3
+        assert axisloom.reduce(x, "a ->", "sum", order="portable") == 3
+        assert axisloom.reduce(list(x), "a ->", "sum", order="portable") == 3
+        assert axisloom.reduce(x, "a ->", "sum", order="fast") == axisloom.reduce(x, "a ->", "sum", order=None) == 5
+        with pytest.raises(ValueError, match="portable or fast"):
+            axisloom.reduce(x, "a ->", "sum", order="slow")
+        with pytest.raises(ValueError, match="by name"):
+            axisloom.reduce(x, "a ->", np.max, order="portable")
+        with pytest.raises(TypeError):
+            axisloom.rearrange(x, "a -> a", order="portable")
+
     def test_out(self):
         x, out = np.arange(6).reshape(2, 3), np.zeros((6, 2), int)[::2]
         assert axisloom.rearrange(x, "h w -> w h", out=out) is out
@@ -408,7 +420,7 @@ def test_no_shapes_give_no_pieces():
 class TestAxesThatAreCalledAsParameters:
     """Any name may be that of an axis: that of an option is one where the pattern has it and the value is a number."""
 
-    NAMES = ("out", "device", "stream", "tensor", "pattern", "reduction", "x", "name", "lengths")
+    NAMES = ("out", "device", "stream", "order", "tensor", "pattern", "reduction", "x", "name", "lengths")
 
     @pytest.mark.parametrize("name", NAMES)
     @pytest.mark.parametrize("length", (2, np.int64(2)))

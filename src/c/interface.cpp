@@ -1,9 +1,10 @@
-// The functions of axisloom.h but those of errors: each is a call of the C++ interface behind a guard.
+// Operations, devices, queues and plans of axisloom.h: each function is a call of the C++ interface behind a guard.
 #include <axisloom/call.hpp>
 #include <axisloom/plan.hpp>
 #include <axisloom/version.hpp>
 
 #include "c/failure.hpp"
+#include "c/handles.hpp"
 #include "c/operation.hpp"
 #include "c/tensor.hpp"
 #include "core/integers.hpp"
@@ -11,20 +12,11 @@
 #include "core/short_list.hpp"
 #include "core/text.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <vector>
 
 using namespace axisloom;
 
-struct axl_device {
-  Device device;
-  std::string label = device.info().label();
-};
-struct axl_queue {
-  Queue queue;
-};
 struct axl_plan {
   Plan plan;
 };
@@ -35,8 +27,7 @@ struct axl_event {
 namespace axisloom::c {
 namespace {
 
-constexpr size_t usual = 4;                  // arrays of a call; more are kept on the heap
-constexpr size_t most_options_bytes = 4096;  // of axl_plan_options, in any version to come
+constexpr size_t usual = 4;  // arrays of a call; more are kept on the heap
 using Tensors = std::span<const DLTensor* const>;
 
 Tensors tensors_of(const DLTensor* const* inputs, size_t count) {
@@ -57,41 +48,10 @@ std::vector<View> views_of(Tensors inputs, size_t alignment) {
   return views;
 }
 
-Device device_of(const axl_device* device) {
-  return device ? device->device : Device::open("host");
-}
-
-/// Hands over what was made: it is the caller's from here on.
-template <class Handle>
-void give(Handle** place, auto&& made) {
-  *place = new Handle{std::forward<decltype(made)>(made)};
-}
-
 void require_count(const Plan& plan, size_t inputs) {
   if (inputs + 1 == plan.views().size()) return;
   throw Error(Errc::usage,
               {.message = concat("needs ", plan.views().size() - 1, " inputs, got ", inputs), .op = plan.report().op});
-}
-
-void require_planned(const View& planned, const View& given, Role role) {
-  if (same_layout(planned, given)) return;
-  throw Error(Errc::shape, concat(text_of(role), " is ", to_string(given), ", planned was ", to_string(planned)),
-              "make a plan for arrays like this one");
-}
-
-/// The address of a tensor in host memory that is as planned.
-const void* planned_host(const View& planned, const DLTensor* tensor, Role role) {
-  const InputArray array = host_array_of(tensor, role);
-  require_planned(planned, array.view(), role);
-  return array.begin();
-}
-
-/// The same of a tensor in the device's own memory, as a buffer.
-Buffer planned_buffer(const Device& device, const View& planned, const DLTensor* tensor, Role role) {
-  const InputArray array = array_of(tensor, role);
-  require_memory_of(device, *tensor, role);
-  require_planned(planned, array.view(), role);
-  return buffer_of(device, planned, *tensor, role);
 }
 
 void run_planned(const Plan& plan, Tensors inputs, const DLTensor* output) {
@@ -134,14 +94,9 @@ IndexWidth index_of(std::int32_t index) {
   }
 }
 
-/// What an earlier version of the struct lacks is 0.
 PlanOptions options_of(const axl_plan_options* pointer) {
   PlanOptions options;
-  if (!pointer) return options;
-  axl_plan_options given{};
-  if (pointer->size < sizeof(given.size) || pointer->size > most_options_bytes)
-    throw Error(Errc::usage, concat("the options have size ", pointer->size), "set it to sizeof(axl_plan_options)");
-  std::memcpy(&given, pointer, std::min(pointer->size, sizeof given));
+  const auto given = sized_copy(pointer, "the options have", "axl_plan_options");
   if (given.candidate) options.candidate = given.candidate;
   if (given.configuration_count > 0) required(given.configuration, "the configuration");
   for (const axl_length& value : std::span(given.configuration, given.configuration_count))

@@ -18,13 +18,19 @@ std::string text_of(const char* text, const char* what) {
 
 }  // namespace
 
+Lengths lengths_of(const axl_length* lengths, size_t count) {
+  Lengths list;
+  for (const axl_length& length : list_of(lengths, count, "the list of lengths"))
+    list.emplace_back(text_of(length.name, "the name of a length"), length.value);
+  return list;
+}
+
 Operation operation_of(const axl_operation* pointer) {
   const axl_operation& given = required(pointer, "the operation");
   Operation op{text_of(given.name, "the operation's name")};
   for (const char* argument : list_of(given.arguments, given.argument_count, "the list of arguments"))
     op.arguments.push_back(text_of(argument, "an argument"));
-  for (const axl_length& length : list_of(given.lengths, given.length_count, "the list of lengths"))
-    op.lengths.emplace_back(text_of(length.name, "the name of a length"), length.value);
+  op.lengths = lengths_of(given.lengths, given.length_count);
   for (const axl_option& option : list_of(given.options, given.option_count, "the list of options"))
     op.options.emplace_back(text_of(option.name, "the name of an option"), option.value ? option.value : "");
   return op;

@@ -159,6 +159,29 @@ bool same_layout(const View& planned, const View& given) {
   return true;
 }
 
+namespace {
+
+void require_planned(const View& planned, const View& given, Role role) {
+  if (same_layout(planned, given)) return;
+  throw Error(Errc::shape, concat(text_of(role), " is ", to_string(given), ", planned was ", to_string(planned)),
+              "make a plan for arrays like this one");
+}
+
+}  // namespace
+
+const void* planned_host(const View& planned, const DLTensor* tensor, Role role) {
+  const InputArray array = host_array_of(tensor, role);
+  require_planned(planned, array.view(), role);
+  return array.begin();
+}
+
+Buffer planned_buffer(const Device& device, const View& planned, const DLTensor* tensor, Role role) {
+  const InputArray array = array_of(tensor, role);
+  require_memory_of(device, *tensor, role);
+  require_planned(planned, array.view(), role);
+  return buffer_of(device, planned, *tensor, role);
+}
+
 axl_array_type type_of(const View& view) {
   axl_array_type type{data_type_of(view.dtype), view.rank(), {}};
   std::ranges::copy(view.shape, type.shape);

@@ -31,6 +31,11 @@ void require_memory_of(const Device& device, const DLTensor& tensor, Role role);
 /// Whether a plan that was made for one view fits an array of the other: strides count where there are steps to take.
 bool same_layout(const View& planned, const View& given);
 
+/// The address of a tensor in host memory that lies as was planned. Throws Error(shape) for one that does not.
+const void* planned_host(const View& planned, const DLTensor* tensor, Role role);
+/// The same of a tensor in the device's own memory, as a buffer.
+Buffer planned_buffer(const Device& device, const View& planned, const DLTensor* tensor, Role role);
+
 DLDataType data_type_of(Dtype dtype);
 Dtype dtype_of(const DLDataType& type, Role role);
 axl_array_type type_of(const View& view);

@@ -115,6 +115,33 @@ class InputStream {
   int error_ = 0;
 };
 
+/// Where other processes of this user open a file under construction: one without a name through the process that makes
+/// it, which is on the same host.
+struct FileDoor {
+  std::string path;
+  bool named = false;  // so that it is found on other hosts too, where the device has another number
+  u64 device = 0, inode = 0;
+};
+
+/// A file under construction as another process than its maker writes to it.
+class SharedFile : core::NotCopied {
+ public:
+  /// `name`: the file's, for messages. Throws Error(file) where what is behind the door is not that file.
+  SharedFile(const FileDoor& door, std::string name);
+
+  /// Its bytes in memory: what is written there is in the file. Throws Error(file). They stay until it goes.
+  std::span<std::byte> map(size_t bytes);
+  void write_at(size_t offset, std::span<const std::byte> bytes);
+  /// Waits until what was written is on the disk.
+  void flush();
+  ~SharedFile();
+
+ private:
+  std::string name_;
+  Descriptor fd_;
+  std::span<std::byte> mapped_;
+};
+
 /// A file under construction. Until `commit` it has no name, so that nothing stays behind however the program ends;
 /// where the file system knows no such files it has a hidden name beside its target, which goes with the object or by
 /// remove_unfinished(). `commit` puts it in the place of an older file of that name, whose permissions and, where that
@@ -140,6 +167,10 @@ class OutputFile : core::NotCopied {
   /// Appends bytes; throws Error(file) when they cannot be written.
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
+  /// Makes the file so long, with room for it on its disk; throws Error(file). What is appended begins at the start,
+  /// and the rest is for others, who open the file at its door. Not of one that is written directly.
+  void reserve(size_t bytes);
+  FileDoor door() const;
   /// Waits until the bytes are on the disk and gives the file its name; throws Error(file), leaving an older file of
   /// that name as it was.
   void commit();

@@ -81,19 +81,23 @@ void check_npy(const std::string& path, const View& view) {
   fail(path, "dtype", fmt::format(".npy has no {}", name(view.dtype)), "write the same bits as u16, or convert to f32");
 }
 
+std::string npy_head(const NpyHeader& header) {
+  std::string text = format_npy_header(header);
+  const size_t unpadded = kMagic.size() + 4 + text.size() + 1;
+  text.append((kDataAlignment - unpadded % kDataAlignment) % kDataAlignment, ' ') += '\n';
+  const auto length = std::uint16_t(text.size());  // at most 16 extents of 20 characters
+  std::string head(kMagic);
+  head += {'\x01', '\x00', char(length & 0xff), char(length >> 8)};
+  return head + text;
+}
+
 void write_npy(OutputFile& file, const HostArray& array, const WriteOptions&) {
   const View& view = array.view;
   HostArray dense = array;
   const bool fortran = !view.is_contiguous() && reversed(view).is_contiguous();
   if (fortran) dense.view = reversed(view);
 
-  std::string header = format_npy_header({view.dtype, false, fortran, view.shape});
-  const size_t unpadded = kMagic.size() + 4 + header.size() + 1;
-  header.append((kDataAlignment - unpadded % kDataAlignment) % kDataAlignment, ' ') += '\n';
-  const auto length = std::uint16_t(header.size());  // at most 16 extents of 20 characters
-  std::string head(kMagic);
-  head += {'\x01', '\x00', char(length & 0xff), char(length >> 8)};
-  file.write(head + header);
+  file.write(npy_head({view.dtype, false, fortran, view.shape}));
   write_elements(file, dense);
 }
 

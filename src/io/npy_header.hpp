@@ -20,6 +20,9 @@ NpyHeader parse_npy_header(std::string_view text, const std::string& path);
 /// The dictionary for a header that is to be written.
 std::string format_npy_header(const NpyHeader& header);
 
+/// All of a file that stands before its elements.
+std::string npy_head(const NpyHeader& header);
+
 /// The type code NumPy has for a dtype, such as "<f4"; empty for bf16, which NumPy lacks.
 std::string npy_descr(Dtype dtype);
 

@@ -130,6 +130,19 @@ void OutputFile::take_over(const struct stat& old) {
   static_cast<void>(::fchmod(fd_.get(), mode));
 }
 
+void OutputFile::reserve(size_t bytes) {
+  if (direct()) fail(path_, "write", "is a device or a pipe, which several processes cannot write", "name a file");
+  if (const int error = bytes > 0 ? ::posix_fallocate(fd_.get(), 0, off_t(bytes)) : 0) fail_write(error);
+}
+
+FileDoor OutputFile::door() const {
+  struct stat status {};
+  if (::fstat(fd_.get(), &status) != 0) fail_write(errno);
+  std::string path = nameless_ ? fmt::format("/proc/{}/fd/{}", ::getpid(), fd_.get())
+                               : std::filesystem::absolute(hidden_.get()).string();
+  return {.path = std::move(path), .named = !nameless_, .device = u64(status.st_dev), .inode = u64(status.st_ino)};
+}
+
 bool OutputFile::write_through(std::span<const std::byte> bytes) noexcept {
   if (!fd_) {  // a pipe waits here for its reader, as late as can be
     fd_ = Descriptor(uninterrupted([&] { return ::open(path_.c_str(), O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC); }));

@@ -97,32 +97,62 @@ TEST(ReduceAccuracy, TheSameBitsAtEveryOffset) {
   }
 }
 
-TEST(ReduceAccuracy, ThePortableOrderIsThatOfItsDescription) {
-  constexpr std::size_t count = 200'000, piece = 65'536, sums = 256;
-  const std::vector<float> numbers = signed_numbers(count, 11);
-  struct Sum {
-    float sum = 0, correction = 0;
-    void add(float x) {
-      const float next = sum + x, added = next - sum;
-      correction += (sum - (next - added)) + (x - added);
-      sum = next;
-    }
-    void take(const Sum& other) {
-      correction += other.correction;
-      add(other.sum);
-    }
-  };
-  Sum total;
-  for (std::size_t begin = 0; begin < count; begin += piece) {
-    std::vector<Sum> sum(sums);
-    for (std::size_t i = begin; i < std::min(begin + piece, count); ++i) sum[(i - begin) % sums].add(numbers[i]);
-    for (std::size_t s = sums / 2; s > 0; s /= 2)
-      for (std::size_t t = 0; t < s; ++t) sum[t].take(sum[t + s]);
-    total.take(sum[0]);
+/// Neighbours added up until one is left; what has no neighbour waits.
+float sum_in_pairs(std::vector<float> numbers) {
+  while (numbers.size() > 1) {
+    for (std::size_t i = 0; i < numbers.size(); i += 2)
+      numbers[i / 2] = i + 1 < numbers.size() ? numbers[i] + numbers[i + 1] : numbers[i];
+    numbers.resize((numbers.size() + 1) / 2);
   }
-  const float want = static_cast<float>(static_cast<double>(total.sum) + static_cast<double>(total.correction));
+  return numbers.at(0);
+}
+
+TEST(ReduceAccuracy, ThePortableOrderIsThatOfItsDescription) {
   const Operation op = reduction("sum", {{"order", "portable"}});
-  EXPECT_EQ(numbers_in<float>(reduced(op, line(Dtype::f32, count), bytes_of_numbers(numbers), "portable")).at(0), want);
+  for (const std::size_t count : {1, 2, 3, 15, 16, 17, 100, 255, 256, 257, 4097, 65'535, 65'537, 200'000}) {
+    const std::vector<float> numbers = signed_numbers(count, 11);
+    const View in = line(Dtype::f32, static_cast<std::int64_t>(count));
+    for (const std::string& candidate : candidates_for(op, in))
+      EXPECT_EQ(numbers_in<float>(reduced(op, in, bytes_of_numbers(numbers), candidate)).at(0), sum_in_pairs(numbers))
+          << count << " by " << candidate;
+  }
+}
+
+// Whatever the strides, and however many outputs are taken together.
+TEST(ReduceAccuracy, ThePortableOrderAcrossAndAlong) {
+  constexpr std::size_t rows = 700, columns = 37;
+  const std::vector<float> numbers = signed_numbers(rows * columns, 5);
+  const View in = View::contiguous(Dtype::f32, {rows, columns});
+  for (const char* axis : {"0", "1"}) {
+    const bool across = *axis == '0';
+    const Operation op = reduction("sum", {{"axes", axis}, {"order", "portable"}});
+    std::vector<float> want;
+    for (std::size_t o = 0; o < (across ? columns : rows); ++o) {
+      std::vector<float> line(across ? rows : columns);
+      for (std::size_t i = 0; i < line.size(); ++i) line[i] = numbers[across ? i * columns + o : o * columns + i];
+      want.push_back(sum_in_pairs(line));
+    }
+    for (const std::string& candidate : candidates_for(op, in))
+      EXPECT_EQ(numbers_in<float>(reduced(op, in, bytes_of_numbers(numbers), candidate)), want)
+          << axis << " by " << candidate;
+  }
+}
+
+// Two reduced axes that do not merge are numbered as one.
+TEST(ReduceAccuracy, ThePortableOrderOfSeveralAxes) {
+  constexpr std::size_t a = 23, b = 3, c = 50;
+  const std::vector<float> numbers = signed_numbers(a * b * c, 6);
+  const View in = View::contiguous(Dtype::f32, {a, b, c});
+  const Operation op = reduction("sum", {{"axes", "0,2"}, {"order", "portable"}});
+  std::vector<float> want;
+  for (std::size_t o = 0; o < b; ++o) {
+    std::vector<float> line;
+    for (std::size_t i = 0; i < a; ++i)
+      for (std::size_t k = 0; k < c; ++k) line.push_back(numbers[(i * b + o) * c + k]);
+    want.push_back(sum_in_pairs(line));
+  }
+  for (const std::string& candidate : candidates_for(op, in))
+    EXPECT_EQ(numbers_in<float>(reduced(op, in, bytes_of_numbers(numbers), candidate)), want) << candidate;
 }
 
 }  // namespace

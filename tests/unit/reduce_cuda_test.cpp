@@ -69,6 +69,19 @@ TEST_F(ReduceCuda, EveryRecipeCompiles) {
   compile_all(texts.plain(), {"sm_90"});
 }
 
+TEST_F(ReduceCuda, ThePortableOrderCompiles) {
+  Texts texts;
+  for (const auto& [op, dtype] : recipes) {
+    const Operation line = reduction(op, {{"order", "portable"}}),
+                    columns = reduction(op, {{"axes", "0"}, {"order", "portable"}});
+    texts.add(line, View::contiguous(dtype, {(1 << 22) + 3}));
+    texts.add(columns, View::contiguous(dtype, {5000, 130}));
+    texts.add(reduction(op, {{"axes", "0,2"}, {"order", "portable"}}), View::contiguous(dtype, {30, 3, 50}));
+  }
+  EXPECT_GE(texts.taken("portable"), 12);
+  compile_all(texts.plain(), {"sm_90"});
+}
+
 TEST_F(ReduceCuda, EveryGenerationCompilesTheSums) {
   Texts texts;
   texts.add(reduction("sum"), View::contiguous(Dtype::f32, {1 << 22}));

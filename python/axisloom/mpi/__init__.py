@@ -1,4 +1,4 @@
-"""Arrays that are distributed over the ranks of an MPI job: rearranged by mpi4py.
+"""Arrays that are distributed over the ranks of an MPI job: rearranged, reduced and multiplied by mpi4py.
 
 Each rank gives its local array, and gets its local result. A pattern says how the whole lies on the ranks.
 
@@ -13,5 +13,7 @@ Each rank gives its local array, and gets its local result. A pattern says how t
 from __future__ import annotations
 
 from ._plans import Plan, plan, rearrange
+from ._products import einsum, matmul
+from ._reduce import reduce
 
-__all__ = ["Plan", "plan", "rearrange"]
+__all__ = ["Plan", "einsum", "matmul", "plan", "rearrange", "reduce"]

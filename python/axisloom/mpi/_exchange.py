@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,11 @@ Array = np.ndarray[Any, Any]
 Received = Iterable[tuple[Message, Array, int]]
 
 
-def exchange(
+def started(
     transport: Transport, redistribution: Redistribution, rank: int, rounds: int, x: Array, out: Array
-) -> None:
-    """From this rank's local array x to its local result. All ranks call it together."""
+) -> Callable[[], None]:
+    """From this rank's local array x to its local result, as soon as what is returned was called. All ranks call both
+    together."""
     bits, steps = bits_of(x.dtype), steps_of(x)
     sent = Buffer(redistribution.packs(rank, steps), rounds)
 
@@ -32,11 +33,15 @@ def exchange(
     result = (_Sum if redistribution.addends > 1 else _Moved)(redistribution, rank, rounds, x, out)
     send(0)
     result.begin()  # while messages travel
-    for number in range(rounds):
-        if number + 1 < rounds:
-            send(number + 1)
-        transport.finish(number)
-        result.take(number, transport.received(number))
+
+    def finish() -> None:
+        for number in range(rounds):
+            if number + 1 < rounds:
+                send(number + 1)
+            transport.finish(number)
+            result.take(number, transport.received(number))
+
+    return finish
 
 
 class _Moved:

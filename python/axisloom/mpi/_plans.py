@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
 from mpi4py import MPI
 
 from .. import _native
-from .._cuts import parse_sides
+from .._cuts import parse_side
 from .._errors import DtypeError, Error, UnsupportedError, UsageError
 from .._patterns import is_whole_number, names_axis
 from ..distributed import Mesh, Redistribution
 from . import _memory
-from ._exchange import can_add, exchange
+from ._exchange import can_add, started
 from ._memory import Target
 from ._ranks import Ranks, ranks_of
 from ._reductions import Reduction
@@ -168,7 +168,7 @@ class _Call:
             raise UsageError(f"path={self.path!r} is not known; give one of {', '.join(_PATHS)}")
         self.lengths = {name: _whole(f"{name}=", length) for name, length in lengths.items()}
         mesh = given.get("mesh")
-        self.mesh = str(Mesh(mesh)) if mesh is not None else _only_axis(self.pattern, self.comm.Get_size())
+        self.mesh = str(Mesh(mesh)) if mesh is not None else only_axis(self.pattern, self.comm.Get_size())
         if given.get("shape") is not None:
             self.shape = tuple(_whole("shape=", extent) for extent in given["shape"])
         self.local = _memory.with_whole_steps(_memory.on_host(self.x))
@@ -232,9 +232,9 @@ def _whole(name: str, value: Any) -> int:
     return value.__index__()
 
 
-def _only_axis(pattern: str, ranks: int) -> str:
+def only_axis(pattern: str, ranks: int) -> str:
     """The mesh of a pattern that names one axis of it."""
-    sides = parse_sides(pattern)
+    sides = [parse_side(text) for text in pattern.replace("->", ",").split(",")]
     named = [name for side in sides for dim in side.dims for name in dim.over]
     names = dict.fromkeys([*named, *(name for side in sides for name in side.addends)])
     if len(names) > 1:
@@ -430,14 +430,26 @@ class Plan:
 
     def _run(self, call: _Call) -> Any:
         """All ranks have agreed."""
-        assert call.target is not None
+        return self._begin(call)()
+
+    def _begin(self, call: _Call) -> Callable[[], Any]:
+        """The same up to where it waits for others; what is returned does the rest."""
+        target = call.target
+        assert target is not None
         if call.window is not None:
             self._write_directly(call.local, call.window)
         elif self._reduction is not None:
-            self._reduction.run(call.local, call.target.array)
+            self._reduction.run(call.local, target.array)
         else:
-            exchange(self._opened(), self._redistribution, self._ranks.rank, self.rounds, call.local, call.target.array)
-        return call.target.finish()
+            rank = self._ranks.rank
+            wait = started(self._opened(), self._redistribution, rank, self.rounds, call.local, target.array)
+
+            def finish() -> Any:
+                wait()
+                return target.finish()
+
+            return finish
+        return target.finish
 
     def _write_directly(self, x: np.ndarray[Any, Any], outputs: _Outputs) -> None:
         """Into all ranks' arrays. They have entered the call, so nobody reads what is overwritten."""

@@ -14,7 +14,7 @@ from mpi4py import MPI
 
 from .. import _native
 from .._errors import CLASSES, Error
-from ..distributed import Agreement, RankError
+from ..distributed import Agreement, Asked, RankError
 
 T = TypeVar("T")
 
@@ -36,6 +36,7 @@ class Ranks:
         self._agreement = Agreement(self._gather, self._gather_texts)
         self.plans: dict[Any, Any] = {}  # by what all ranks know, in the order of their use
         self.by_call: dict[Any, Any] = {}  # by what this rank gave
+        self.products: dict[Any, Any] = {}  # of einsum: the plans of each, in the order of their use
         self.made = 0  # plans
         self._groups: dict[Any, MPI.Intracomm] = {}
 
@@ -43,6 +44,10 @@ class Ranks:
         """As Agreement.plan."""
         self.was_new = False
         return self._agreement.plan(*call, **more)
+
+    def asked(self, call: Asked, *, error: Exception | None) -> Any:
+        """As Agreement.asked."""
+        return self._agreement.asked(call, error=error)
 
     def together(self, work: Callable[[], T]) -> T:
         """Does it on all ranks; where one fails, all raise its error."""

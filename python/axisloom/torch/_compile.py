@@ -75,14 +75,16 @@ def _move(name: str, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
 
 def _reduce(*given: Any, **named: Any) -> Any:
     parameters = ("tensor", "pattern", "reduction")
-    (tensor, pattern, reduction), options, lengths = _taken("reduce", parameters, given, named)
+    (tensor, pattern, reduction), options, lengths = _taken("reduce", parameters, given, named, "order")
     if not isinstance(reduction, str):
         return _patterns.reduce_slowly(_one(tensor), pattern, reduction, lengths, **options)
-    return _call("reduce", (reduction, pattern), [_one(tensor)], lengths, **options)
+    order = options.pop("order", None)
+    asked = None if order is None else {"order": order}
+    return _call("reduce", (reduction, pattern), [_one(tensor)], lengths, asked, **options)
 
 
 def _taken(
-    function: str, parameters: tuple[str, ...], given: tuple[Any, ...], named: dict[str, Any]
+    function: str, parameters: tuple[str, ...], given: tuple[Any, ...], named: dict[str, Any], *more: str
 ) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
     """Parameters by place or by name, options, and lengths: told apart as the builtin does it, in words."""
     if len(given) > len(parameters):
@@ -92,7 +94,7 @@ def _taken(
         if parameter not in lengths:
             raise TypeError(f"{function} needs {parameter}")
         values.append(lengths.pop(parameter))
-    for name in ("out", "device", "stream"):
+    for name in ("out", "device", "stream", *more):
         if name in lengths and not (isinstance(lengths[name], int) and _patterns.names_axis(values[1], name)):
             options[name] = lengths.pop(name)
     return values, options, lengths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -9,13 +10,15 @@ import torch
 from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Shard
 from torch.distributed.tensor.placement_types import _StridedShard
 
-from axisloom._cuts import Axis, Dim, Side, parse_sides
+from axisloom._cuts import Axis, Dim, Side
 from axisloom._errors import EinopsError, UnsupportedError, UsageError
+from axisloom._reduced import named_sides
 
 from ._groups import Route, constant, names_of, route_of
 from ._inverse import named
 from ._placements import Spelled, addends_of, placements_of, spelled_dims
 from ._redistribute import Lengths, Redistribute, plan_of, row_major
+from ._reduce import Reduce
 
 
 class _Step(NamedTuple):
@@ -49,16 +52,31 @@ def redistributed(x: DTensor, placements: Sequence[Placement], workspace: int, p
     return x
 
 
+def reduced(
+    x: DTensor, pattern: str, reduction: str, order: str, lengths: Lengths, workspace: int, path: str
+) -> DTensor:
+    step = _reduce_step(x.device_mesh, x.placements, tuple(x.shape), pattern, lengths)
+    call = Reduce(step.pattern, reduction, order, step.route, step.lengths, workspace, path, copies_add=False)
+    return _of_local(call(_local(x), tuple(x.shape)), x, step)
+
+
 def _done(x: DTensor, step: _Step, workspace: int, path: str) -> DTensor:
-    # Each rank has the whole gradient of its addend.
-    whole = [Replicate() if placement.is_partial() else placement for placement in x.placements]
-    local = x.to_local(grad_placements=whole)
     mesh, group, order = step.route
     call = Redistribute(
         step.pattern, mesh, tuple(x.shape), step.lengths, group, order, workspace, path, copies_add=False
     )
+    return _of_local(call(_local(x)), x, step)
+
+
+def _local(x: DTensor) -> torch.Tensor:
+    # Each rank has the whole gradient of its addend.
+    whole = [Replicate() if placement.is_partial() else placement for placement in x.placements]
+    return x.to_local(grad_placements=whole)
+
+
+def _of_local(local: torch.Tensor, x: DTensor, step: _Step) -> DTensor:
     return DTensor.from_local(
-        call(local),
+        local,
         x.device_mesh,
         step.placements,
         run_check=False,
@@ -136,18 +154,26 @@ def _rearrange_step(
     mesh: Any, placements: tuple[Placement, ...], shape: tuple[int, ...], pattern: str, lengths: Lengths
 ) -> _Step:
     route = route_of(mesh)
-    given, _ = parse_sides(pattern)
     # The library says what is wrong with the pattern.
     whole = plan_of(pattern, route.mesh, shape, lengths).out_shape
     left, right, extents = named(pattern, shape, dict(lengths))
     axes, names = _mesh_of(mesh), names_of(mesh)
-    if given.has_cuts:
-        said = placements_of(left, extents, axes)
-        if not _alike(said, placements):
-            raise EinopsError(f'the left side of "{pattern}" says {said}, and the tensor has {placements}')
-    else:
-        left = _cut(left, extents, placements, axes, shape, pattern)
+    left = _as_placed(left, extents, placements, axes, shape, pattern)
     left = left._replace(addends=addends_of(placements, names))
+    result = placements_of(right, extents, axes)
+    return _Step(f"{left} -> {right}", tuple(extents.items()), route, result, whole)
+
+
+@constant
+def _reduce_step(
+    mesh: Any, placements: tuple[Placement, ...], shape: tuple[int, ...], pattern: str, lengths: Lengths
+) -> _Step:
+    route = route_of(mesh)
+    left, right, extents = named_sides(pattern, shape, lengths)
+    axes, names = _mesh_of(mesh), names_of(mesh)
+    left = _as_placed(left, extents, placements, axes, shape, pattern)
+    left = left._replace(addends=addends_of(placements, names))
+    whole = tuple(math.prod(extents[axis.name] for axis in dim.axes) for dim in right.dims)
     result = placements_of(right, extents, axes)
     return _Step(f"{left} -> {right}", tuple(extents.items()), route, result, whole)
 
@@ -155,6 +181,23 @@ def _rearrange_step(
 def _alike(said: Sequence[Placement], placements: Sequence[Placement]) -> bool:
     """A placement that leaves one part is as good as another."""
     return list(said) == list(placements)
+
+
+def _as_placed(
+    left: Side,
+    extents: Mapping[str, int],
+    placements: tuple[Placement, ...],
+    mesh: Mapping[str, int],
+    shape: Sequence[int],
+    pattern: str,
+) -> Side:
+    """The left side with its cuts, which agree with the placements where it says them."""
+    if not left.has_cuts:
+        return _cut(left, extents, placements, mesh, shape, pattern)
+    said = placements_of(left, extents, mesh)
+    if not _alike(said, placements):
+        raise EinopsError(f'the left side of "{pattern}" says {said}, and the tensor has {placements}')
+    return left
 
 
 def _cut(

@@ -1,4 +1,4 @@
-"""Rearranging tensors that are distributed over the ranks of a process group, and DTensors."""
+"""Rearranging and reducing tensors that are distributed over the ranks of a process group, and DTensors."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from axisloom.distributed import Mesh
 
 from ._groups import Route, agreement_of, constant, group_named, route_of
 from ._redistribute import WORKSPACE, Lengths, OnCards, Redistribute, Staged, dtype_name, moved, needs_no_operator
+from ._reduce import Reduce, check_reduction
 from ._symmetric import is_symmetric, symmetric_empty
 
-__all__ = ["rearrange", "redistribute", "symmetric_empty"]
+__all__ = ["rearrange", "redistribute", "reduce", "symmetric_empty"]
 
 
 def rearrange(
@@ -66,6 +67,47 @@ def rearrange(
     result = call.redistribute(x)(x) if out is None else call.into(out, x)
     _remember(call, x, out)
     return result
+
+
+def reduce(
+    x: torch.Tensor,
+    pattern: str,
+    reduction: str,
+    *,
+    mesh: Any = None,
+    group: Any = None,
+    shape: Sequence[SupportsIndex] | None = None,
+    order: str = "fast",
+    workspace: int = WORKSPACE,
+    path: str = "",
+    **lengths: int,
+) -> torch.Tensor:
+    """Reduces an array of which each rank has a part: "b s@x h -> b h" with "sum" leaves all sums on all ranks.
+
+    reduction: sum, mean, prod, min, max, any, all, count_nonzero, norm, argmin or argmax. order: "portable" gives sums,
+    means, products and norms of floats the same bits for any number of ranks and any cuts: those of axisloom.reduce
+    with order="portable" of the whole array. "fast" leaves sums to the engine. The rest is as in rearrange: +x at the
+    end of the left side says that ranks hold addends, for sums.
+
+    Returns this rank's part of the result. All ranks of the mesh call this together.
+    """
+    _check_pattern(pattern)
+    check_reduction(reduction)
+    if isinstance(x, DTensor):
+        if not (mesh is None and group is None and shape is None):
+            raise UsageError("a DTensor has its own mesh and shape: leave mesh=, group= and shape= out")
+        from ._dtensors import reduced
+
+        return reduced(x, pattern, reduction, order, tuple(lengths.items()), workspace, _path(path))
+    if mesh is None:
+        raise UsageError('give mesh=, a DeviceMesh or text such as "x=4"; for an array of one rank: axisloom.reduce')
+    route = _route(mesh, group)
+    call = Reduce(pattern, reduction, order, route, tuple(lengths.items()), workspace, _path(path))
+    if not _traced(x):
+        return call._replace(agreed=True)(x, call.agree(x, None if shape is None else tuple(shape)))
+    if shape is None:
+        shape = [extent * count for extent, count in zip(x.shape, _parts(pattern, route.mesh, x.dim()))]
+    return call(x, tuple(map(int, shape)))
 
 
 def redistribute(

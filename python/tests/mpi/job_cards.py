@@ -4,7 +4,7 @@ import numpy as np
 from mpi4py import MPI
 
 import axisloom
-from axisloom.mpi import plan, rearrange
+from axisloom.mpi import einsum, plan, rearrange
 
 rank = MPI.COMM_WORLD.rank
 whole = np.arange(1.0, 33.0, dtype="f4").reshape(8, 4)
@@ -40,6 +40,16 @@ class Other:
 
 got = rearrange(Other(), "s@x h -> s h@x")
 assert isinstance(got, axisloom.Array) and got.device == "cuda:0" and np.array_equal(got.numpy(), right)
+
+# Products are the card's work, which the emulated one refuses.
+ones = axisloom.Array(np.ones((4, 3), "f4"), "cuda:0")
+for one in (x, Other()):
+    try:
+        einsum("i@x k, k j -> i@x j", one, ones)
+    except axisloom.DeviceError as error:
+        assert "f32[2,4], f32[4,3]" in str(error) and "on cuda:0" in str(error), error
+    else:
+        raise AssertionError("the product was done elsewhere")
 
 if rank == 0:
     print("right")

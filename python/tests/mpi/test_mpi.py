@@ -43,6 +43,7 @@ class Engine:
 
     def __init__(self, name: str) -> None:
         folder = ENGINES[name]
+        self.ranks = 4
         self.name, self._mpirun = name, folder / "bin" / "mpirun"
         if not self._mpirun.exists():
             pytest.fail(f"{self._mpirun} is not there: tools/python.sh installs {name}")
@@ -52,7 +53,7 @@ class Engine:
 
     def started(self, *arguments: object, cwd: Path | None = None) -> subprocess.Popen[str]:
         options = ["--map-by", ":OVERSUBSCRIBE"] if self.name == "openmpi" else []
-        command = [self._mpirun, *options, "-n", "4", sys.executable, *arguments]
+        command = [self._mpirun, *options, "-n", self.ranks, sys.executable, *arguments]
         return subprocess.Popen(
             [*map(str, command)],
             stdout=subprocess.PIPE,
@@ -109,6 +110,18 @@ def engine(request):
 def test_random_patterns(engine):
     """On all paths against the whole array, which einops rearranges."""
     assert RIGHT.search(engine.job("job_random.py", os.environ.get("AXISLOOM_SEED", "1"), 12).stdout)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_random_reductions(engine, ranks):
+    """In the portable order they have the bits of those of the whole array."""
+    engine.ranks = ranks
+    assert RIGHT.search(engine.job("job_reduce.py", os.environ.get("AXISLOOM_SEED", "1"), 60).stdout)
+
+
+def test_products(engine):
+    """Random patterns of einsum against NumPy's of the whole arrays, kinds, and faults."""
+    assert RIGHT.search(engine.job("job_products.py", os.environ.get("AXISLOOM_SEED", "1"), 20).stdout)
 
 
 def test_what_is_wrong_on_one_rank_is_raised_on_all(engine):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import multiprocessing
 import pickle
+import subprocess
 import sys
 import tempfile
 import time
@@ -102,3 +103,15 @@ def _sendable(error: BaseException) -> BaseException:
         return AssertionError(text)
     error.add_note(text)
     return error
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def run_by_torchrun(program: Path, *arguments: str) -> str:
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", str(program), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    # Processes of gloo end with an abort now and then, after all is done, whatever they have imported.
+    assert done.returncode == 0 or "terminate called without an active exception" in done.stderr, done.stderr
+    assert "nanobind" not in done.stderr
+    return done.stdout

@@ -8,8 +8,6 @@ import gc
 import json
 import os
 import random
-import subprocess
-import sys
 import threading
 import time
 import weakref
@@ -23,7 +21,7 @@ import numpy
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import DEAD, PATIENCE, TIMEOUT, Ranks
+from ranks import DEAD, ROOT, TIMEOUT, Ranks, run_by_torchrun
 
 import axisloom
 import axisloom.torch as ours
@@ -464,18 +462,6 @@ def test_groups_that_are_made_anew(tmp_path: Path) -> None:
         ranks.run(starts_again, str(tmp_path))
     finally:
         ranks.stop()
-
-
-def run_by_torchrun(program: Path, *arguments: str) -> str:
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", str(program), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-    # Processes of gloo end with an abort now and then, after all is done, whatever they have imported.
-    assert done.returncode == 0 or "terminate called without an active exception" in done.stderr, done.stderr
-    assert "nanobind" not in done.stderr
-    return done.stdout
-
-
-ROOT = Path(__file__).parents[3]
 
 
 def test_the_program_of_the_documents(tmp_path: Path) -> None:

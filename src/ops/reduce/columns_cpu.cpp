@@ -59,7 +59,41 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
   return device.launch + shared_seconds(std::max(read, loops), c.tasks(), device);
 }
 
+/// On the host, sums in the portable order.
+Proposal in_pairs(const ReduceProblem& problem, Configuration values, const DeviceModel& device) {
+  if (problem.recipe.masked) return refuse(no_masks);
+  if (problem.recipe.accumulation != Accumulation::compensated) return refuse(own_order);
+  if (!keeps_fastest(problem)) return refuse("the fastest axis of the input is not kept");
+  const i64 block = values.at("block"), columns = problem.kept.back().extent, lanes = lanes_of(problem, device);
+  if (columns < lanes) return refuse("its columns do not fill a vector");
+  const i64 outers = problem.outputs() / columns;
+  // Each block has two vectors at least, so that the last one, which may be short, has one.
+  const i64 blocks = std::clamp<i64>(ceil_div(host_tasks, outers), ceil_div(columns, block),
+                                     std::max(ceil_div(columns, block), columns / (2 * lanes)));
+  const auto [pieces, split] = host_parts(problem, device, outers * blocks);
+  values["launches"] = 1;
+  return {.seconds = read_seconds(problem, problem.kept.back(), device),
+          .configuration = values,
+          .launches = [=, pieces = pieces, split = split, &problem] {
+            ReduceLaunch main("columns_cpu", problem, {}, true);
+            main.all_arguments = true;
+            ReduceParams& params = main.params;
+            params.column_blocks = blocks;
+            params.parts = pieces.parts;
+            params.part_rows = pieces.piece;
+            params.tasks = outers * blocks * pieces.parts;
+            const i64 rows = std::min(pieces.piece, problem.count());
+            params.per_group = std::max<i64>(1, least_elements / (ceil_div(columns, blocks) * rows));
+            main.defines()
+                .set("BLOCK", block + std::max(vector_lanes, lanes))
+                .set("AHEAD", ahead_bytes(problem, most_ahead, device) / problem.scalar_bytes())
+                .set("IN_PAIRS", 1);
+            return main.with_parts(ceil_div(params.tasks, params.per_group), split, outers * blocks);
+          }};
+}
+
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
+  if (problem.portable && device::is_host(device)) return in_pairs(problem, wish, device);
   if (std::string why = unfit_for_columns(problem); !why.empty()) return refuse(std::move(why));
   const i64 block = wish.at("block");
   const Cut c = cut(problem, block, device);
@@ -79,7 +113,8 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     params.per_group = std::max(least_tasks, least_elements / (std::min(params.columns, block) * c.per_part));
     main.defines()
         .set("BLOCK", block + std::max(vector_lanes, lanes))  // the last block of a row may have a vector more
-        .set("AHEAD", ahead_bytes(problem, most_ahead, device) / problem.scalar_bytes());
+        .set("AHEAD", ahead_bytes(problem, most_ahead, device) / problem.scalar_bytes())
+        .set("IN_PAIRS", 0);
     return main.with_parts(ceil_div(params.tasks, params.per_group), split, c.outers * c.blocks);
   };
   return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = launches};

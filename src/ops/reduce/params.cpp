@@ -6,6 +6,7 @@
 #include "ops/scalar_type.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace axisloom::ops {
 namespace {
@@ -205,6 +206,10 @@ Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, i
   fold.params.parts = parts;
   fold.params.per_group = items == 1 ? cpu_outputs : items / team;
   fold.defines().set("SPLIT", split).set("TEAM", team);
+  if (problem.portable && problem.recipe.order_matters()) {
+    fold.params.piece = i64(std::bit_ceil(u64(ceil_div(parts, team))));  // parts that an item takes
+    fold.defines().set("IN_PAIRS", 1);
+  }
   fold.launch.buffers = {result_of(problem), {from, 0, u64_bytes}};
   if (from != workspace_view) fold.launch.buffers[0].view = from + 1;  // the accumulators are the plan's only input
   return fold.closed(ceil_div(fold.params.outputs, fold.params.per_group));

@@ -4,6 +4,8 @@
 #include "core/integers.hpp"
 #include "ops/reduce/candidate.hpp"
 
+#include <utility>
+
 namespace axisloom::ops {
 
 #include "ops/reduce/reduce.params.h"
@@ -46,10 +48,11 @@ Split split_of(i64 parts, i64 tickets, Configuration& values, const DeviceModel&
 /// see parts.h; they lie in the plan's view `from`, or its workspace.
 Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, int from, i64 items);
 
-/// How the portable order cuts a reduction; see portable.cpp.
-Pieces portable_pieces(const ReduceProblem& problem);
-/// On the host: numbers one by one, in the portable order where the pieces are its.
-Launches launches_in_turns(const ReduceProblem& problem, const Pieces& pieces, Split split);
+/// How the host cuts a reduction in the portable order, and how its parts come together, where each task but for parts
+/// takes a ticket; see portable.cpp.
+std::pair<Pieces, Split> host_parts(const ReduceProblem& problem, const DeviceModel& device, i64 tickets);
+/// On the host: numbers one by one, in that order.
+Launches launches_in_pairs(const ReduceProblem& problem, const Pieces& pieces, Split split);
 
 /// A group of `items` items, which combine their accumulators in local memory; see tree.h.
 Group tree_group(const Recipe& recipe, i64 items);

@@ -58,19 +58,18 @@ bool in_parts(const ReduceProblem& problem) {
 Proposal on_host(const ReduceProblem& problem, const DeviceModel& device) {
   const Configuration configuration = {{"items", 1}};
   if (in_parts(problem)) {
-    const Pieces pieces = portable_pieces(problem);
-    const Split split = split_of(pieces.parts, problem.outputs(), 1, device);
-    if (split != Split::two_launches)
-      return {.seconds = predicted_seconds(problem, problem.outputs() * pieces.parts, device),
-              .configuration = configuration,
-              .launches = [=, &problem] { return launches_in_turns(problem, pieces, split); }};
+    const auto [pieces, split] = host_parts(problem, device, problem.outputs());
+    return {
+        .seconds = predicted_seconds(problem, problem.outputs() * pieces.parts, device),
+        .configuration = configuration,
+        .launches = [pieces = pieces, split = split, &problem] { return launches_in_pairs(problem, pieces, split); }};
   }
   const i64 per_group = outputs_of(problem, 1, device), groups = ceil_div(problem.outputs(), per_group);
   const auto launches = [=, &problem] {
     ReduceLaunch main("scalar", problem);
     main.all_arguments = true;
     main.params.per_group = per_group;
-    main.defines().set("IN_TURNS", 0);
+    main.defines().set("IN_PAIRS", 0);
     return main.with_parts(groups, Split::none, 0);
   };
   return {.seconds = predicted_seconds(problem, groups, device), .configuration = configuration, .launches = launches};

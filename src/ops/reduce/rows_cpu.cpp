@@ -96,31 +96,33 @@ jit::Defines& define(ReduceLaunch& main, const Configuration& values, const Redu
 }
 
 /// On the host, sums in the portable order.
-Proposal in_turns(const ReduceProblem& problem, Configuration values, const DeviceModel& device) {
+Proposal in_pairs(const ReduceProblem& problem, Configuration values, const DeviceModel& device) {
   constexpr i64 least_elements = 16384;  // of a group: long against its start
   if (problem.recipe.masked) return refuse(no_masks);
+  constexpr i64 block = 256;  // elements that are brought together at once, at most
+  const bool whole_blocks = problem.reduced.size() == 1 || problem.reduced.back().extent % block == 0;
   if (!is_contiguous(problem) || problem.recipe.accumulation != Accumulation::compensated) return refuse(own_order);
-  const Pieces pieces = portable_pieces(problem);
-  const Split split = split_of(pieces.parts, problem.outputs(), values, device);
-  if (split == Split::two_launches) return refuse("too many outputs have parts");
+  if (!whole_blocks) return refuse("its runs end within blocks");
+  const auto [pieces, split] = host_parts(problem, device, problem.outputs());
+  values["launches"] = 1;
   const i64 ranges = width(problem, values.at("ranges"), device).ranges;
   values["ranges"] = ranges;
   return {.seconds = read_seconds(problem, problem.reduced.back(), device),
           .configuration = values,
-          .launches = [=, &problem] {
+          .launches = [=, pieces = pieces, split = split, &problem] {
             ReduceLaunch main("rows_cpu", problem);
             main.all_arguments = true;
             main.set_pieces(pieces);
             ReduceParams& params = main.params;
             params.per_group = std::max<i64>(1, least_elements / (params.count / pieces.parts));
-            define(main, values, problem, device).set("IN_TURNS", 1);
+            define(main, values, problem, device).set("IN_PAIRS", 1);
             return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
           }};
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   Configuration values = decided(wish, device);
-  if (problem.portable && device.api == Api::host && problem.count() > 0) return in_turns(problem, values, device);
+  if (problem.portable && device.api == Api::host && problem.count() > 0) return in_pairs(problem, values, device);
   if (std::string why = unfit(problem); !why.empty()) return refuse(std::move(why));
   const Width vectors = width(problem, values.at("ranges"), device);
   values["piece"] = piece_bytes(problem, wish.at("piece"));
@@ -135,7 +137,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     params.per_group = std::max<i64>(1, c.piece / (params.count / c.parts));
     const i64 lanes = std::max(vector_lanes, lanes_of(problem, device));
     if (params.per_group > lanes) params.per_group = ceil_div(params.per_group, lanes) * lanes;
-    define(main, values, problem, device).set("IN_TURNS", 0);
+    define(main, values, problem, device).set("IN_PAIRS", 0);
     return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
   };
   return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = launches};

@@ -11,21 +11,21 @@ INLINE void put_words(LOCAL_REF(u64, words), const Accumulator total) {
 }
 
 #if defined(AXL_CAN_SHUFFLE)
-INLINE void combine_shuffled(Accumulator* const total, const int distance) {
+INLINE Accumulator shuffled(const Accumulator total, const int distance) {
   Accumulator one;
-  EACH(w, U64S) set_word(&one, w, shuffle_down_u64(word_of(*total, w), (u32)distance));
-  combine(total, one);
+  EACH(w, U64S) set_word(&one, w, shuffle_down_u64(word_of(total, w), (u32)distance));
+  return one;
 }
 #define WITHIN_WARP(distance) ((distance) < 32)
 #else
 #define WITHIN_WARP(distance) 0
-#define combine_shuffled(total, distance)
+#define shuffled(total, distance) (total)
 #endif
 
-INLINE void combine_words(LOCAL_REF(u64, words), Accumulator* const total, const int other) {
+INLINE Accumulator words_of_item(LOCAL_REF(u64, words), const int item) {
   Accumulator one;
-  EACH(w, U64S) set_word(&one, w, local_load(words, w * GROUP + other));
-  combine(total, one);
+  EACH(w, U64S) set_word(&one, w, local_load(words, w * GROUP + item));
+  return one;
 }
 
 // In the kernel body, where alone barriers may stand: by all items. A team is `team` items (a power of two) that are
@@ -33,14 +33,14 @@ INLINE void combine_words(LOCAL_REF(u64, words), Accumulator* const total, const
 #define TREE(words, total, team, span)                                     \
   for (int near = (team) / 2; near > 0; near /= 2) {                       \
     if (WITHIN_WARP(near * (span))) {                                      \
-      combine_shuffled(&total, near * (span));                             \
+      combine(&total, shuffled(total, near * (span)));                     \
       continue;                                                            \
     }                                                                      \
     barrier_local();                                                       \
     put_words(PASS_LOCAL(words), total);                                   \
     barrier_local();                                                       \
     if (THIS_ITEM / (span) % (team) < near)                                \
-      combine_words(PASS_LOCAL(words), &total, THIS_ITEM + near * (span)); \
+      combine(&total, words_of_item(PASS_LOCAL(words), THIS_ITEM + near * (span))); \
   }
 
 // In the kernel body as well, once a group's parts are published: what follows is done by the last of `total` groups
