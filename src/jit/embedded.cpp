@@ -27,7 +27,8 @@ std::string_view intern(std::string text) {
 /// Where the embedded names live in a source tree.
 fs::path path_in_tree(const fs::path& root, std::string_view name) {
   if (name.starts_with("tuning/") || name.starts_with("bench/") || name.starts_with("docs/")) return root / name;
-  if (name.starts_with("dialect/") || name.starts_with("model/")) return root / "src" / name;
+  for (const char* const folder : {"dialect/", "distributed/", "model/"})
+    if (name.starts_with(folder)) return root / "src" / name;
   return root / "src" / "ops" / name;
 }
 
@@ -56,6 +57,7 @@ std::vector<std::string_view> names_in_tree(const fs::path& root) {
     std::vector<std::string> suffixes;
   };
   const Place places[] = {{"src/dialect", "src", {".h", ".kernel"}},
+                          {"src/distributed", "src", {".cu"}},
                           {"src/model", "src", {".h", ".kernel"}},
                           {"src/ops", "src/ops", {".h", ".kernel"}},
                           {"tuning", ".", {".json", ".jsonl"}},
