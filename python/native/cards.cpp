@@ -105,9 +105,7 @@ void bind_cards(nb::module_& module) {
       .def(
           "run",
           [](const Launches& self, int device, std::uintptr_t stream, std::uintptr_t in, std::uintptr_t out,
-             bool apart) {
-            self.run(queue_on(cuda_device(device), reinterpret_cast<void*>(stream)), in, out, apart);
-          },
+             bool apart) { self.run(queue_on(cuda_device(device), reinterpret_cast<void*>(stream)), in, out, apart); },
           nb::arg("device"), nb::arg("stream"), nb::arg("input"), nb::arg("output"), nb::arg("apart"));
 }
 
