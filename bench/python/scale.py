@@ -2,7 +2,8 @@
 """What rearranging distributed arrays asks of each rank, by the planner's own lists: bytes, messages, and the time to plan them.
 
 Usage: bench/python/scale.py --json FILE     plans for 8 to 1,024 ranks
-       bench/python/scale.py --table FILE    what it wrote, or tools/try_distributed_on_cards.py, as a table in Markdown
+       bench/python/scale.py --table FILE    what it, tools/try_distributed_on_cards.py or tools/measure_mpi.sh wrote, as a
+                                             table in Markdown
 """
 
 import argparse
@@ -75,6 +76,24 @@ def cards_table(document):
     return "\n".join(lines)
 
 
+def ranks_table(document):
+    """A line for each pattern over MPI: milliseconds, and the share of what a copy of the same bytes reaches."""
+    lines = ["| over MPI, 4 ranks on 2 processors | memcpy, ms | direct | windows | messages | ScaLAPACK |", "|---|---|---|---|---|---|"]
+    for case in document["cases"]:
+        ways = {name: way for name, way in case.items() if isinstance(way, dict)}
+        others = [ways[name] for name in ("direct", "windows", "messages")]
+        others += [way for name, way in ways.items() if name in ("pdtran", "pdgemr2d")]
+        cells = [f"{way['seconds'] * 1e3:.1f} ms, {way['share_of_memcpy']:.2f}" for way in others]
+        lines.append(f"| `{case['pattern']}` over `{case['mesh']}` | {ways['memcpy']['seconds'] * 1e3:.1f} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def table_of(document):
+    if "records" in document:
+        return table(document["records"])
+    return ranks_table(document) if "processors" in document else cards_table(document)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json")
@@ -82,7 +101,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.table:
         document = json.loads(pathlib.Path(arguments.table).read_text(encoding="utf-8"))
-        print(table(document["records"]) if "records" in document else cards_table(document))
+        print(table_of(document))
         return
     records = [record for case in CASES for record in measured(case)]
     print(table(records))

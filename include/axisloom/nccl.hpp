@@ -12,8 +12,8 @@
 #include <chrono>
 #include <memory>
 
-// As NCCL's header declares them.
 struct ncclComm;
+/// NCCL's handle of a communicator, as its header declares it.
 typedef struct ncclComm* ncclComm_t;
 
 namespace axisloom::nccl {

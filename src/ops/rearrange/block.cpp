@@ -37,11 +37,9 @@ bool rows_lie_pages_apart(const Move& move, const TileAxes& axes) {
 // the columns and along the rows, runs of 4: f32 8192 x 8192 8 lines 0.61 and 0.83, 32 lines 0.80 and 0.84, 128 lines
 // 0.86 and 0.83, 64 lines down the columns 0.90; u8 16384 x 16384, runs of 8: 32 lines 0.62 and 0.51, 64 lines 0.62 and
 // 0.58, 128 lines 0.53 and 0.56, 16 lines down the columns 0.55. Runs of 0, 4 and 8 lines: u8 0.39, 0.62, 0.58; u16
-// 8192 x 8192 0.91, 1.26, 1.21; f32 0.84, 0.90, 0.87; c128 4096 x 4096 0.88, 0.93, 0.92. Of f64 tiles of 16 lines write
-// to 128 rows, and to as many pages: one core took 4096 x 4096 in 6.6 ms, with 64 lines in 6.9; four times 1024 x 1024
-// into shared memory, whose pages are small, 1.57 and 2.07.
-i64 default_lines_in(i64 rows, i64 lines, i64 element, const DeviceModel& device) {
-  i64 tile = page / line / (element == 8 ? 4 : 1);
+// 8192 x 8192 0.91, 1.26, 1.21; f32 0.84, 0.90, 0.87; c128 4096 x 4096 0.88, 0.93, 0.92.
+i64 default_lines_in(i64 rows, i64 lines, const DeviceModel& device) {
+  i64 tile = page / line;
   while (tile > 4 && rows * ceil_div(lines, tile) < groups_per_unit * i64(device.units())) tile /= 2;
   return tile;
 }
@@ -102,8 +100,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const i64 i = move.axes[axes->in].extent, o = move.axes[axes->out].extent, line_elements = line / move.element;
   const i64 lines_out = value_or(wish, "lines_out", default_lines_out(move, *axes));
   const i64 rows = move.count() / (i * o) * ceil_div(o, lines_out * line_elements);
-  const i64 lines_in =
-      value_or(wish, "lines_in", default_lines_in(rows, ceil_div(i, line_elements), move.element, device));
+  const i64 lines_in = value_or(wish, "lines_in", default_lines_in(rows, ceil_div(i, line_elements), device));
   Configuration values = wish;
   values["lines_in"] = lines_in;
   values["lines_out"] = lines_out;
