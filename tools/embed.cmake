@@ -11,7 +11,7 @@ set(AXISLOOM_EMBED_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 # Byte arrays, since compilers limit the length of a string literal. Host headers end in .hpp, so every .h is for kernels.
 function(axisloom_embedded_files root out)
   file(GLOB_RECURSE files ${ARGN} "${root}/src/dialect/*.h" "${root}/src/dialect/*.kernel" "${root}/src/ops/*.h"
-       "${root}/src/ops/*.kernel" "${root}/src/model/*.h" "${root}/src/model/*.kernel" "${root}/src/distributed/*.cu" "${root}/tuning/*.json" "${root}/tuning/*.jsonl"
+       "${root}/src/ops/*.kernel" "${root}/src/model/*.h" "${root}/src/model/*.kernel" "${root}/src/distributed/*.h" "${root}/src/distributed/*.cu" "${root}/tuning/*.json" "${root}/tuning/*.jsonl"
        "${root}/bench/*.h" "${root}/bench/*.kernel" "${root}/bench/*.py" "${root}/bench/*.cases" "${root}/bench/*.css"
        "${root}/bench/*.js" "${root}/docs/*.schema.json")
   set(${out} "${files}" PARENT_SCOPE)

@@ -24,7 +24,7 @@ Lengths = tuple[tuple[str, int], ...]
 Shape = tuple[int, ...]
 
 # Of each reduction, what a rank makes of its part, and what joins these. The others need all elements at once.
-_JOINED = {
+JOINED = {
     "sum": ("sum", "sum"),
     "mean": ("sum", "sum"),
     "count_nonzero": ("count_nonzero", "sum"),
@@ -190,8 +190,8 @@ class _Planner:
     def __init__(
         self, pattern: str, reduction: str, order: str, ranks: Ranks, shape: Shape, lengths: Lengths, dtype: str
     ) -> None:
-        if reduction not in _JOINED and reduction not in _WHOLE:
-            raise UsageError(f"there is no reduction {reduction!r} over ranks: use one of {', '.join(_JOINED)}")
+        if reduction not in JOINED and reduction not in _WHOLE:
+            raise UsageError(f"there is no reduction {reduction!r} over ranks: use one of {', '.join(JOINED)}")
         if order not in ("fast", "portable"):
             raise UsageError(f"there is no order {order!r}: use portable or fast")
         self.reduction, self.mesh, self.rank, self.dtype = reduction, Mesh(ranks.mesh), ranks.rank, dtype
@@ -301,7 +301,7 @@ class _Planner:
         if not self.count or self.reduction in _WHOLE or (self.portable and self.reduction == "norm"):
             return self._by_elements()
         if not self.portable:
-            return self._by_engine() if _JOINED[self.reduction][1] == "sum" else self._by_parts(None)
+            return self._by_engine() if JOINED[self.reduction][1] == "sum" else self._by_parts(None)
         blocks = self._blocks()
         return self._by_elements() if blocks is None else self._by_parts(blocks)
 
@@ -346,7 +346,7 @@ class _Planner:
         """The engine adds up what each rank's part comes to."""
         shape, flat, names = self._spelled()
         kept = " ".join(name for name in names if name != _FLAT)
-        first: tuple[str, ...] = (_JOINED[self.reduction][0], f"{' '.join(names)} -> {kept}")
+        first: tuple[str, ...] = (JOINED[self.reduction][0], f"{' '.join(names)} -> {kept}")
         options = self._wide()
         floats = self.reduction in ("sum", "mean") and not self.dtype.startswith(("int", "uint", "bool"))
         elements = math.prod(self._local(self.lost))
@@ -368,7 +368,7 @@ class _Planner:
         counts = [sum(run.blocks for run in runs) for runs in parts]
         most = max(counts)
         place = self._place()
-        first, last = _JOINED[self.reduction]
+        first, last = JOINED[self.reduction]
         source = _side([Axis(_BLOCKS, (Cut(tuple(self.over)),)), *self.kept])
         direct = set(self.over) <= {name for dim in self.right.dims for name in dim.over}
         target = self.right if direct else self._target()

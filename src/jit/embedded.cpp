@@ -57,7 +57,7 @@ std::vector<std::string_view> names_in_tree(const fs::path& root) {
     std::vector<std::string> suffixes;
   };
   const Place places[] = {{"src/dialect", "src", {".h", ".kernel"}},
-                          {"src/distributed", "src", {".cu"}},
+                          {"src/distributed", "src", {".cu", ".h"}},
                           {"src/model", "src", {".h", ".kernel"}},
                           {"src/ops", "src/ops", {".h", ".kernel"}},
                           {"tuning", ".", {".json", ".jsonl"}},

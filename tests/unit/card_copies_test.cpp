@@ -1,5 +1,6 @@
 // The kernel by which cards exchange few bytes, on the host: each of its groups is a thread, of a single item.
-#include "distributed/cards/job.hpp"
+#include "device/cuda/compile.hpp"
+#include "distributed/cards/launches.hpp"
 
 #include <gtest/gtest.h>
 
@@ -49,7 +50,7 @@ unsigned long long nanoseconds() {
   return u64(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
 
-namespace kernel {
+namespace emulated {
 #define EMULATED
 #define UNROLLED
 #define __device__ [[maybe_unused]] inline
@@ -58,10 +59,6 @@ namespace kernel {
 #define __grid_constant__
 #define __launch_bounds__(items, resident)
 #define GROUP 1
-#define AXES 5
-#define COPIES 18
-#define SLOTS 18
-#define RANKS 16
 #define RESIDENT 1
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
@@ -69,18 +66,13 @@ namespace kernel {
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #include "distributed/cards/copies.cu"
 #pragma GCC diagnostic pop
-}  // namespace kernel
-
-static_assert(sizeof(kernel::Job) == sizeof(Job) && sizeof(kernel::Copy) == sizeof(JobCopy));
-static_assert(most_axes == AXES && most_copies == COPIES && most_slots == SLOTS && most_ranks == RANKS);
+}  // namespace emulated
 
 /// One group of a launch.
 void run_group(const Job& job, unsigned group, unsigned groups) {
   blockIdx.x = group;
   gridDim.x = groups;
-  kernel::Job as_kernel;
-  std::memcpy(&as_kernel, &job, sizeof job);
-  kernel::card_copies(as_kernel);
+  emulated::card_copies(job);
 }
 
 u64 address_of(const void* memory) {
@@ -235,6 +227,14 @@ TEST(CardCopies, ACardThatWaitsInVainGivesUp) {
   job.flags[1] = address_of(other.data());
   EXPECT_THROW(run_group(job, 0, 1), Trapped);
   EXPECT_EQ(other[0], 1);  // it did come
+}
+
+TEST(CardCopies, TheKernelCompilesForCards) {
+  for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
+    std::string messages;
+    EXPECT_FALSE(device::cuda::compile_cuda(distributed::cards::kernel(), architecture, &messages).empty());
+    EXPECT_EQ(messages, "") << architecture;
+  }
 }
 
 TEST(CardCopies, LongRowsGoByTheCopyEngine) {

@@ -14,24 +14,11 @@ import numpy
 from .. import _native
 from .._arrays import dtype_name
 from .._functions import axes_options
+from .._reduced import JOINED
 from ._blocks import meta_like, one_thread
 
-# Of each reduction, what is made of a block and what joins these. The others need all of their elements at once.
-_TREES = {
-    "sum": ("sum", "sum"),
-    "mean": ("sum", "sum"),
-    "count_nonzero": ("count_nonzero", "sum"),
-    "prod": ("prod", "prod"),
-    "min": ("min", "min"),
-    "max": ("max", "max"),
-    "any": ("any", "any"),
-    "all": ("all", "all"),
-    "norm": ("norm", "norm"),
-}
-
-
 def is_tree(reduction: Any) -> bool:
-    return isinstance(reduction, str) and reduction in _TREES
+    return isinstance(reduction, str) and reduction in JOINED
 
 
 def result_dtype(reduction: Any, x: Any) -> Any:
@@ -81,7 +68,7 @@ class Tree:
 
 def tree_of(reduction: str, source: Any, result: Any, lengths: Sequence[int]) -> Tree:
     """For elements of one dtype whose reduction is of another, over axes of these lengths."""
-    first, then = _TREES[reduction]
+    first, then = JOINED[reduction]
     dtype = wide_dtype(result) if reduction in ("sum", "prod", "mean") else result
     asked = dtype != result or (reduction == "mean" and source.kind in "biu")
     options = (("compute-dtype", dtype_name(dtype)),) if asked else ()

@@ -1,40 +1,10 @@
 // Copies between the memories of cards of one host in a single launch, with meetings of all cards before and behind
-// them. For NVRTC; sm_70 and later. job.hpp has the same structs.
+// them. For NVRTC; sm_70 and later. job.h stands before it.
 //
 // A card's flags, 32 bits each: `ranks` of who has come, `ranks` of who has ended, the number of the last meeting, and
 // how many groups of the running launch have ended. They are zero before the first launch. Numbers of meetings only
 // grow and are kept on the card, so that a captured launch can be replayed.
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
-
 #define UNROLL 4  // loads of an item before its stores: a link has some microseconds of bytes in flight
-
-struct Axis {
-  u32 extent;
-  u32 multiplier, shift;  // by which to divide by it
-  i64 from, to;           // bytes
-};
-
-struct Copy {
-  u64 from, to;  // bytes behind where the slots begin
-  u32 from_slot, to_slot;
-  u32 end;  // units of this copy and those before it, of those that are sent or of those that stay
-  u32 axes;
-  Axis axis[AXES];  // slowest first
-};
-
-struct Job {
-  u64 slots[SLOTS];  // addresses
-  u64 flags[RANKS];  // addresses of each rank's
-  u64 patience;      // nanoseconds
-  u32 rank, ranks;
-  u32 before, after;  // whether there are meetings
-  u32 unit;           // bytes that an item moves at a time
-  u32 sends, copies;  // those that are sent come first
-  u32 send_groups;    // at least 1 where cards meet before
-  Copy copy[COPIES];
-};
 
 #ifndef EMULATED  // tests run this file on the host
 #define UNROLLED _Pragma("unroll")
@@ -105,15 +75,15 @@ struct Ends {
   u64 from, to;
 };
 
-__device__ u32 quotient(const u32 number, const Axis& by) { return __umulhi(2 * number, by.multiplier) >> by.shift; }
+__device__ u32 quotient(const u32 number, const JobAxis& by) { return __umulhi(2 * number, by.multiplier) >> by.shift; }
 
-__device__ Ends ends_of(const Job& job, const Copy* const copies, u32 unit) {
-  const Copy* copy = copies;
+__device__ Ends ends_of(const Job& job, const JobCopy* const copies, u32 unit) {
+  const JobCopy* copy = copies;
   while (unit >= copy->end) ++copy;
   if (copy != copies) unit -= copy[-1].end;
   Ends ends = {job.slots[copy->from_slot] + copy->from, job.slots[copy->to_slot] + copy->to};
   for (u32 axis = copy->axes; axis-- > 0;) {
-    const Axis& along = copy->axis[axis];
+    const JobAxis& along = copy->axis[axis];
     const u32 rest = quotient(unit, along), place = unit - rest * along.extent;
     ends.from += place * along.from;
     ends.to += place * along.to;
@@ -124,7 +94,7 @@ __device__ Ends ends_of(const Job& job, const Copy* const copies, u32 unit) {
 
 // Some groups do some of the copies.
 struct Share {
-  const Copy* copies;
+  const JobCopy* copies;
   u32 total;  // units
   u32 group, groups;
 };
@@ -151,7 +121,7 @@ __device__ void move(const Job& job, const Share& share) {
 }
 
 // What stays needs no link, and is done beside.
-__device__ Share share_of(const Job& job, const Copy* const copies) {
+__device__ Share share_of(const Job& job, const JobCopy* const copies) {
   const bool sends = blockIdx.x < job.send_groups;
   const u32 first = sends ? 0 : job.sends, end = sends ? job.sends : job.copies;
   return {copies + first, first < end ? copies[end - 1].end : 0, sends ? blockIdx.x : blockIdx.x - job.send_groups,
@@ -159,8 +129,8 @@ __device__ Share share_of(const Job& job, const Copy* const copies) {
 }
 
 extern "C" __global__ void __launch_bounds__(GROUP, RESIDENT) card_copies(const __grid_constant__ Job job) {
-  __shared__ Copy copies[COPIES];
-  for (u32 word = threadIdx.x; word < job.copies * sizeof(Copy) / 4; word += GROUP)
+  __shared__ JobCopy copies[most_copies];
+  for (u32 word = threadIdx.x; word < job.copies * sizeof(JobCopy) / 4; word += GROUP)
     ((u32*)copies)[word] = ((const u32*)job.copy)[word];
   const bool meets = job.before || job.after;
   const u32 number = meets ? flags_of(job, job.rank)[2 * job.ranks] + 1 : 0;

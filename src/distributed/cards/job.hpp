@@ -11,10 +11,6 @@
 
 namespace axisloom::distributed::cards {
 
-inline constexpr int most_ranks = 16;
-/// Where copies begin and end: 0 is the input of a run, 1 its output, and those behind are the same in each run.
-inline constexpr int most_slots = 2 + most_ranks;
-
 /// A copy from one slot to another. Its views' offsets count from where the slots begin.
 struct SlotCopy {
   int from = 0, to = 0;
@@ -30,34 +26,9 @@ struct Stage {
 /// Of all copies of a stage.
 i64 bytes_of(const Stage& stage);
 
-// As copies.cu has them. Together they fit in the 4 KiB that a kernel's arguments may have.
-inline constexpr unsigned most_axes = 5, most_copies = 18;
+#include "distributed/cards/job.h"
 
-struct JobAxis {
-  u32 extent;
-  u32 multiplier, shift;  // by which to divide by it
-  i64 from, to;           // bytes
-};
-
-struct JobCopy {
-  u64 from, to;  // bytes behind where the slots begin
-  u32 from_slot, to_slot;
-  u32 end;  // units of this copy and those before it, of those that are sent or of those that stay
-  u32 axes;
-  JobAxis axis[most_axes];  // slowest first
-};
-
-struct Job {
-  u64 slots[most_slots];  // addresses
-  u64 flags[most_ranks];  // addresses of each rank's
-  u64 patience;           // nanoseconds
-  u32 rank, ranks;
-  u32 before, after;  // whether there are meetings
-  u32 unit;           // bytes that an item moves at a time
-  u32 sends, copies;  // those that are sent come first
-  u32 send_groups;    // at least 1 where cards meet before
-  JobCopy copy[most_copies];
-};
+/// The arguments that a kernel may have.
 static_assert(sizeof(Job) <= 4096);
 
 /// A stage's copies and meetings; its addresses, flags and ranks are left to the caller. Nothing where there are more

@@ -20,18 +20,17 @@ std::string define(const char* name, unsigned value) {
   return "-D" + std::string(name) + "=" + std::to_string(value);
 }
 
-std::shared_ptr<device::Program> compiled(device::Device& device) {
-  const device::BuildRequest request{
-      .name = "distributed/copies",
-      .source =
-          std::string(jit::required(jit::find_embedded("distributed/cards/copies.cu"), "distributed/cards/copies.cu")),
-      .options = {define("GROUP", group_size), define("RESIDENT", resident), define("AXES", most_axes),
-                  define("COPIES", most_copies), define("SLOTS", most_slots), define("RANKS", most_ranks)},
-  };
-  return jit::obtain(device, request, "card_copies");
+std::string text_of(const char* name) {
+  return std::string(jit::required(jit::find_embedded(name), name));
 }
 
 }  // namespace
+
+device::BuildRequest kernel() {
+  return {.name = "distributed/copies",
+          .source = text_of("distributed/cards/job.h") + text_of("distributed/cards/copies.cu"),
+          .options = {define("GROUP", group_size), define("RESIDENT", resident)}};
+}
 
 Group::Group(const Device& on, int own, std::span<const u64> all_flags, u64 nanoseconds, i64 most)
     : card(on),
@@ -39,7 +38,7 @@ Group::Group(const Device& on, int own, std::span<const u64> all_flags, u64 nano
       flags(all_flags.begin(), all_flags.end()),
       patience(nanoseconds),
       most_bytes(most),
-      program(compiled(*on.impl())),
+      program(jit::obtain(*on.impl(), kernel(), "card_copies")),
       beside(on.queue()) {
   if (flags.empty() || flags.size() > size_t(most_ranks) || own < 0 || size_t(own) >= flags.size())
     throw Error(Errc::unsupported,

@@ -18,6 +18,9 @@
 
 namespace axisloom::distributed::cards {
 
+/// The kernel of single launches, as cards compile it.
+device::BuildRequest kernel();
+
 /// What the launches of a rank share.
 class Group : core::NotCopied {
  public:
