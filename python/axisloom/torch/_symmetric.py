@@ -20,7 +20,7 @@ import torch
 import torch.distributed as dist
 
 from axisloom import _native
-from axisloom._errors import UnsupportedError
+from axisloom._errors import Error
 from axisloom.distributed import Copy, Redistribution
 
 from ._groups import found_lost, group_named, timeout_of
@@ -52,8 +52,9 @@ class Reach:
         self.lists: dict[Any, Any] = {}
         flags, addresses = self._shared(4 * (2 * self.ranks + 2))  # as CardGroup wants them
         self.flags = flags
-        self.cards = _native.CardGroup(device.index, self.rank, addresses, patience, SINGLE_LAUNCH)
         self.grow(1 << 20)
+        # Last: where it fails on one rank, for want of a compiler say, no other one waits in what comes before.
+        self.cards = _native.CardGroup(device.index, self.rank, addresses, patience, SINGLE_LAUNCH)
 
     def _shared(self, size: int) -> tuple[torch.Tensor, list[int]]:
         """Bytes of each rank that all reach, which are zero, and where they are."""
@@ -136,7 +137,7 @@ def _found_reach(group: Any, device: torch.device) -> Reach | None:
         return None
     try:
         made, fault = Reach(group, device), None
-    except (ImportError, AttributeError, RuntimeError) as error:  # this PyTorch or these cards cannot
+    except (ImportError, AttributeError, RuntimeError, Error) as error:  # this PyTorch or these cards cannot
         made, fault = None, error
     faults: list[Any] = [None] * len(hosts)
     with found_lost("asking whether cards reach each other's memory"):

@@ -343,6 +343,21 @@ def test_the_direct_path_with_threads_for_cards(seed: int, monkeypatch: pytest.M
         assert torch.equal(output, part_of(case, case.rearranged(whole), case.sides[1], rank)), str(case)
 
 
+def has_a_card_that_cannot(rank: int) -> None:
+    class Reach(_symmetric.Reach):
+        def __init__(self, group: Any, device: torch.device) -> None:
+            if rank == 1:
+                raise axisloom.Error("a card that is not to be had")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_symmetric, "Reach", Reach)
+        assert _symmetric._found_reach(dist.group.WORLD, torch.device("cpu")) is None
+
+
+def test_all_take_the_staged_path_where_one_card_cannot(two: Ranks) -> None:
+    two.run(has_a_card_that_cannot)
+
+
 def asks_for_another_path(rank: int) -> None:
     x = torch.zeros(2, 4)
     with pytest.raises(axisloom.UnsupportedError, match="do not reach each other's memory"):
