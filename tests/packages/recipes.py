@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The recipes for package managers, as far as they can be judged without these: each can be read, is about the version of the
-headers, and says that it is untested, unless a test makes its package."""
+headers, and says that it is untested, unless a test makes its package; Debian's list of symbols has the C interface's."""
 
 import json
 import pathlib
@@ -23,7 +23,14 @@ def version():
     return ".".join(re.findall(r"^#define AXISLOOM_VERSION_[A-Z]+ (\d+)$", header, re.MULTILINE))
 
 
+def functions_in(path, pattern):
+    return set(re.findall(pattern, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE))
+
+
 def faults():
+    symbols = functions_in("packaging/debian/libaxisloom0.symbols", r"^ (axl_\w+)@Base ")
+    for name in sorted(symbols ^ functions_in("docs/c.abi", r"\b(axl_\w+)\(")):
+        yield f"{name} stands either in packaging/debian/libaxisloom0.symbols or in docs/c.abi, and belongs into both"
     for name, pattern in VERSIONS.items():
         found = re.findall(pattern, (PACKAGING / name).read_text(encoding="utf-8"), re.MULTILINE)
         if found != [version()]:

@@ -173,7 +173,7 @@ TEST(AtomicFile, OtherHardLinksKeepTheOldContents) {
   EXPECT_EQ(bytes_of(folder / "backup.raw"), "old");
 }
 
-struct stat status_of(const std::string& path) {
+struct stat stat_of(const std::string& path) {
   struct stat status {};
   EXPECT_EQ(::stat(path.c_str(), &status), 0);
   return status;
@@ -187,7 +187,7 @@ TEST(AtomicFile, OwnerAndGroupStay) {
   ASSERT_EQ(::chown(path.c_str(), kOwner, kGroup), 0);
   ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
   io::write(path, array_of(Dtype::u8, {3}, "new"));
-  const struct stat now = status_of(path);
+  const struct stat now = stat_of(path);
   EXPECT_EQ(bytes_of(path), "new");
   EXPECT_EQ(now.st_uid, kOwner);
   EXPECT_EQ(now.st_gid, kGroup);
@@ -220,8 +220,8 @@ TEST(AtomicFile, AGroupThatCannotBeKeptGivesNobodyMoreRights) {
   });
   EXPECT_EQ(status, 0);
   EXPECT_EQ(bytes_of(path), "new");
-  EXPECT_EQ(status_of(path).st_uid, kSomebody);
-  EXPECT_EQ(status_of(path).st_mode & 0777, 0622U);
+  EXPECT_EQ(stat_of(path).st_uid, kSomebody);
+  EXPECT_EQ(stat_of(path).st_mode & 0777, 0622U);
 }
 
 TEST(AtomicFile, HasNoNameBeforeItIsComplete) {
