@@ -50,7 +50,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/host/compile.cpp PR
 # The same sources are watched for undefined behaviour at the library's own level; at others that takes most of a build.
 if(AXISLOOM_SANITIZE MATCHES "undefined")
   # A kernel knows what it is called with by a type of its own, laid out alike.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/host/queue.cpp PROPERTIES
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/host/launch.cpp PROPERTIES
     COMPILE_OPTIONS -fno-sanitize=function)
   foreach(level IN LISTS host_known_levels)
     list(APPEND host_options_${level} -fno-sanitize=undefined)

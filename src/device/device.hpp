@@ -132,6 +132,15 @@ struct Scratch {
   SharedBuffer tickets;  // zero between runs
 };
 
+/// A launch that lacks nothing but its arguments.
+class ReadyLaunch {
+ public:
+  virtual ~ReadyLaunch() = default;
+  /// Takes the arguments as the kernel does: the address of each one's value, of a buffer those of its address and its
+  /// (i64) offset. Done when it returns.
+  virtual void run(const void* const* args) const = 0;
+};
+
 /// What throws has queued nothing, or has waited for it.
 class Queue {
  public:
@@ -151,9 +160,9 @@ class Queue {
   /// Waits for what was queued while an error is on its way, so that memory in use can go: also on a lost device.
   virtual void drain() noexcept = 0;
   virtual void* native() const noexcept = 0;  // cl_command_queue or CUstream; the host's have none
-  /// Of immediate queues: launches one of their device's programs with arguments as its kernel takes them, the address
-  /// of each one's value, of a buffer those of its address and its (i64) offset.
-  virtual void launch_now(Program&, const std::string& /*kernel*/, const Geometry&, const void* const* /*args*/) {
+  /// Of immediate queues: a launch of one of their device's programs. Keeps references to all that it is given, and to
+  /// the queue's device.
+  virtual std::unique_ptr<ReadyLaunch> ready(Program&, const std::string& /*kernel*/, const Geometry&) {
     throw Error(Errc::unsupported, "this queue launches nothing at once");
   }
 

@@ -75,9 +75,11 @@ INLINE u32 axl_clz(const u32 x) {
 #define axl_writable(address) (address)
 
 #define AXL_LOCAL_ARRAY(name, bytes) u8* const name = axl_this_call->local + axl_##name##_begin
-// What CHECKED and TRACE keep beside a group's block lies behind it.
-#define LOCAL_BLOCK(bytes)                                          \
-  enum { axl_block_bytes = (bytes), axl_axl_spill_begin = (bytes) }; \
+// What CHECKED and TRACE keep beside a group's block lies behind what the launch has of it: none, where it needs none.
+#define LOCAL_BLOCK(bytes)                                     \
+  enum { axl_block_bytes = (bytes) };                          \
+  const u64 axl_axl_spill_begin = axl_this_call->local_bytes;  \
+  (void)axl_axl_spill_begin;                                   \
   u8* const axl_block = axl_this_call->local;                       \
   (void)axl_block AXL_LOCAL_SPILL
 

@@ -199,7 +199,7 @@ double there_and_back(const Operation& op, Views views, const Device& gpu, const
 
 }  // namespace
 
-void Plan::run(std::span<const void* const> inputs, void* output) const {
+[[gnu::hot]] void Plan::run(std::span<const void* const> inputs, void* output) const {
   const PlanImpl& plan = ops::impl_of(*this);
   if (inputs.size() + 1 != plan.demands.size())
     throw Error(Errc::usage, {.message = concat("needs ", plan.views.size() - 1, " inputs, got ", inputs.size()),

@@ -35,12 +35,17 @@ void PlanImpl::set_views(Views of_plan) {
 
 namespace {
 
-/// Nothing where the launch needs more than the addresses of the plan's arrays.
-std::optional<DirectLaunch> direct_launch(const Launch& launch, device::Program& program) {
-  if (launch.buffers.size() > DirectLaunch::most_buffers) return std::nullopt;
-  DirectLaunch direct{.program = &program, .launch = &launch};
+bool takes_addresses_alone(const Launch& launch) {
+  constexpr auto most = DirectLaunch::most_buffers;
+  return launch.buffers.size() <= most && std::ranges::all_of(launch.buffers, [](const LaunchBuffer& buffer) {
+           return buffer.view >= 0 && !buffer.map;
+         });
+}
+
+DirectLaunch direct_launch(device::Queue& queue, const Launch& launch, device::Program& program) {
+  DirectLaunch direct{.ready = queue.ready(program, launch.kernel.kernel, launch.geometry),
+                      .params = launch.params.data()};
   for (const LaunchBuffer& buffer : launch.buffers) {
-    if (buffer.view < 0 || buffer.view >= int(DirectLaunch::most_buffers) || buffer.map) return std::nullopt;
     direct.view[direct.buffers] = u8(buffer.view);
     direct.offset[direct.buffers++] = buffer.offset;
   }
@@ -52,12 +57,16 @@ std::optional<DirectLaunch> direct_launch(const Launch& launch, device::Program&
 void PlanImpl::set_runs_here() {
   here = Queue(device.impl()->immediate_queue());
   const auto plain = [](const Demand& demand) { return demand.bytes > 0 && !demand.starts_before; };
-  if (!here.impl() || checked || in_place || !std::ranges::all_of(demands, plain)) return;
-  for (size_t i = 0; i < launches.size(); ++i) {
-    const auto made = direct_launch(launches[i], *programs[i]);
-    if (!made) return direct.clear();
-    direct.push_back(*made);
-  }
+  const bool alone = demands.size() <= DirectLaunch::most_buffers && std::ranges::all_of(demands, plain) &&
+                     std::ranges::all_of(launches, takes_addresses_alone);
+  if (!here.impl() || checked || in_place || launches.empty() || !alone) return;
+  auto run = std::make_unique<DirectRun>(launches.size());
+  std::ranges::copy(demands, run->demands.begin());
+  for (size_t i = 0; i < launches.size(); ++i)
+    run->launches.push_back(direct_launch(*here.impl(), launches[i], *programs[i]));
+  std::ranges::copy(launches[0].params, run->params.begin());
+  run->launches[0].params = run->params.data();
+  direct = std::move(run);
 }
 
 namespace ops {
@@ -125,9 +134,8 @@ auto in_context(const Operation& op, Views views, const Device* device, auto&& b
 
 }  // namespace
 
-const PlanImpl& impl_of(const Plan& plan) {
-  if (!plan.impl()) throw Error(Errc::usage, "this Plan is empty", "make it with plan or warm_up");
-  return *plan.impl();
+void refuse_empty_plan() {
+  throw Error(Errc::usage, "this Plan is empty", "make it with plan or warm_up");
 }
 
 void check_output(const View& out, const View& result) {
@@ -157,7 +165,9 @@ void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places,
 }
 
 void repeat(PlanImpl& plan, std::span<const std::vector<Place>> others) {
-  const PlanImpl once = plan;
+  PlanImpl once;
+  once.launches = plan.launches;
+  once.programs = plan.programs;
   for (const std::vector<Place>& places : others) append(plan, once, places, 0);
   plan.report.expected_seconds *= double(others.size() + 1);
 }

@@ -24,11 +24,12 @@ inline constexpr int tickets_view = -2;    // u32 slots for the ticket words: 0 
 inline constexpr int most_tickets = 1024;  // of one plan
 inline constexpr size_t workspace_alignment = 256;  // of what a plan keeps apart within its workspace
 inline constexpr size_t widest_access = 128;        // bytes of the widest aligned access of a kernel
+inline constexpr size_t most_params = 1000;         // bytes of a PARAMS struct, and of a kernel's arguments
 
 /// Whether a kernel's arguments stay within what all runtimes take, OpenCL promising 1,024 bytes: the parameters;
 /// pointer, offset and, where accesses are watched, one number for each buffer; and then the log.
 constexpr bool arguments_fit(size_t params_bytes, size_t buffers) {
-  return params_bytes + 24 * buffers + 8 <= 1000;
+  return params_bytes + 24 * buffers + 8 <= most_params;
 }
 
 /// A buffer argument of a launch.
@@ -47,22 +48,30 @@ struct Launch {
   std::vector<std::byte> params;      // bytes of its PARAMS struct
 };
 
-/// A launch on arrays of which the addresses are all that a run adds: what it takes of its Launch, close together. A
-/// call with cold caches waits for each line of memory that it touches.
-struct DirectLaunch {
-  static constexpr size_t most_buffers = 8;
-  device::Program* program = nullptr;
-  const Launch* launch = nullptr;
-  size_t buffers = 0;
-  std::array<i64, most_buffers> offset = {};  // as in LaunchBuffer
-  std::array<u8, most_buffers> view = {};
-};
-
 /// What a run asks of the buffer of a view.
 struct Demand {
   u64 bytes = 0;               // from its start; 0: nothing is touched, and there may be no buffer
   u32 alignment = 1;           // of its start, in bytes
   bool starts_before = false;  // the view touches what lies before its buffer: no buffer will do
+};
+
+/// A launch on arrays of which the addresses are all that a run adds.
+struct DirectLaunch {
+  static constexpr size_t most_buffers = 8;
+  std::unique_ptr<device::ReadyLaunch> ready = {};
+  size_t buffers = 0;
+  std::array<i64, most_buffers> offset = {};  // as in LaunchBuffer
+  std::array<u8, most_buffers> view = {};
+  const std::byte* params = nullptr;
+};
+
+/// A run that adds nothing but addresses. All that it touches lies close together: with cold caches it waits for each
+/// line of memory, and longer for each page.
+struct DirectRun {
+  explicit DirectRun(size_t count) : launches(count) {}
+  std::array<Demand, DirectLaunch::most_buffers> demands = {};  // one per view
+  core::ShortList<DirectLaunch, 1> launches;
+  std::array<std::byte, most_params> params = {};  // of the first launch
 };
 
 struct PlanImpl {
@@ -81,7 +90,7 @@ struct PlanImpl {
   bool in_place = false;                        // output and input are the very same bytes
   bool checked = false;                         // every access is checked; run then waits and throws on a violation
   std::vector<Demand> demands;                  // one per view
-  std::vector<DirectLaunch> direct;             // one per launch of `here`; none where a run needs more than addresses
+  std::unique_ptr<const DirectRun> direct;      // null where a run needs more than addresses
 };
 using SharedPlan = std::shared_ptr<PlanImpl>;
 
@@ -90,8 +99,13 @@ namespace ops {
 using Events = core::ShortList<device::SharedEvent, 4>;
 using Arrays = std::span<device::Buffer* const>;  // a plan's, in the order of its views; null where one has no elements
 
+[[noreturn, gnu::cold]] void refuse_empty_plan();
+
 /// What a plan holds; Error(usage) for an empty one.
-const PlanImpl& impl_of(const Plan& plan);
+inline const PlanImpl& impl_of(const Plan& plan) {
+  if (!plan.impl()) refuse_empty_plan();
+  return *plan.impl();
+}
 
 /// Throws Error(dtype) or Error(shape) for an output that is not of the dtype and shape of an operation's result,
 /// Error(overlap) where two of its elements may lie at one address.

@@ -197,36 +197,35 @@ device::SharedEvent queue_checked(const PlanImpl& plan, const Queue& queue, Arra
 
 // Whether arrays that begin there are as the plan wants them, and the output plainly apart from the inputs: where one
 // may lie within another's gaps, the views have to be looked at.
-bool plainly_right(const PlanImpl& plan, std::span<const void* const> begins) {
-  const u64 out = u64(begins.back()), out_end = out + plan.demands.back().bytes;
-  for (size_t i = 0; i < begins.size(); ++i) {
-    const Demand& demand = plan.demands[i];
-    const u64 begin = u64(begins[i]);
-    if (begin == 0 || begin % demand.alignment != 0) return false;
-    if (i + 1 < begins.size() && begin < out_end && out < begin + demand.bytes) return false;
+[[gnu::hot]] bool plainly_right(std::span<const Demand> demands, std::span<const void* const> inputs,
+                                const void* output) {
+  const auto is_aligned = [](u64 begin, const Demand& demand) {
+    return begin != 0 && (begin & (demand.alignment - 1)) == 0;
+  };
+  const u64 out = u64(output), out_end = out + demands[inputs.size()].bytes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const u64 begin = u64(inputs[i]);
+    if (!is_aligned(begin, demands[i])) return false;
+    if (begin < out_end && out < begin + demands[i].bytes) return false;
   }
-  return true;
+  return is_aligned(out, demands[inputs.size()]);
 }
 
 }  // namespace
 
 namespace ops {
 
-bool run_direct(const PlanImpl& plan, std::span<const void* const> inputs, void* output) {
-  if (plan.direct.empty() || plan.demands.size() > DirectLaunch::most_buffers) return false;
-  std::array<const void*, DirectLaunch::most_buffers> begins;
-  for (size_t i = 0; i < inputs.size(); ++i) begins[i] = inputs[i];
-  begins[inputs.size()] = output;
-  if (!plainly_right(plan, {begins.data(), inputs.size() + 1})) return false;
-  for (const DirectLaunch& direct : plan.direct) {
+[[gnu::hot]] bool run_direct(const PlanImpl& plan, std::span<const void* const> inputs, void* output) {
+  if (!plan.direct || !plainly_right(plan.direct->demands, inputs, output)) return false;
+  for (const DirectLaunch& launch : plan.direct->launches) {
     std::array<const void*, 2 * DirectLaunch::most_buffers + 1> values;
-    for (size_t i = 0; i < direct.buffers; ++i) {
-      values[2 * i] = &begins[direct.view[i]];
-      values[2 * i + 1] = &direct.offset[i];
+    for (size_t i = 0; i < launch.buffers; ++i) {
+      const size_t view = launch.view[i];
+      values[2 * i] = view < inputs.size() ? &inputs[view] : &output;
+      values[2 * i + 1] = &launch.offset[i];
     }
-    const Launch& launch = *direct.launch;
-    values[2 * direct.buffers] = launch.params.data();
-    plan.here.impl()->launch_now(*direct.program, launch.kernel.kernel, launch.geometry, values.data());
+    values[2 * launch.buffers] = launch.params;
+    launch.ready->run(values.data());
   }
   return true;
 }

@@ -18,7 +18,7 @@ class HostProgram final : public Program {
   std::vector<std::byte> binary() const override { return object_; }
 
   Entry entry() const noexcept { return entry_; }
-  const i32* settings() const noexcept { return settings_.data(); }
+  std::span<const i32> settings() const noexcept { return settings_; }
 
  private:
   std::vector<std::byte> object_;

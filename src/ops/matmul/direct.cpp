@@ -69,6 +69,8 @@ struct Form {
   /// Bytes of a panel of these.
   i64 panel_bytes(i64 k) const { return std::min(copied_columns(), tile.vectors * tile.lanes) * k * scalar_bytes(); }
 
+  Group group() const { return {1, problem.on_host && copied_columns() == 0 ? 0 : DIRECT_PANEL_BYTES}; }
+
   /// Whether the rows of a panel of B, which are read again for each tile, stay in a second-level cache: rows a power
   /// of two apart share few of its sets.
   bool stays_near() const {
@@ -111,7 +113,7 @@ struct Form {
   }
 
   Launches launches(const DeviceModel& device) const {
-    ProductLaunch main("matmul/direct", problem, {1, DIRECT_PANEL_BYTES});
+    ProductLaunch main("matmul/direct", problem, group());
     const bool split = parts.count > 1;
     main.defines()
         .set("ROWS", tile.rows)
@@ -143,7 +145,7 @@ Proposal propose(const ProductProblem& problem, const Configuration&, const Devi
   const Form form(problem, device);
   if (std::string why = unfit(problem, form); !why.empty()) return refuse(std::move(why));
   return {.by_name_only = device.api == Api::host ? "" : "measured on the host alone",
-          .group = largest_group({1, DIRECT_PANEL_BYTES}, form.parts, device),
+          .group = largest_group(form.group(), form.parts, device),
           .seconds = form.seconds(device),
           .launches = [form, &device] { return form.launches(device); }};
 }
