@@ -182,8 +182,7 @@ class Call final : public HostCall {
  public:
   Call(Workload& workload, const Words& words, const Layouts& layouts)
       : HostCall(workload, "onednn", {}),
-        reorder_(layouts.from, workload.move_from(), layouts.to, workload.move_to(), words.type),
-        waking_({{side, side}, {side, 1}}, small_.data(), {{side, side}, {1, side}}, awake_.data(), type_f32) {
+        reorder_(layouts.from, workload.move_from(), layouts.to, workload.move_to(), words.type) {
     const Version& version = *functions().dnnl_version();
     describe(fmt::format("reorder of {}{}, {}, oneDNN {}.{}.{}, {}", words.name,
                          words.count > 1 ? concat("x", words.count) : "", reorder_.implementation(), version.major,
@@ -191,15 +190,9 @@ class Call final : public HostCall {
   }
 
  private:
-  void prepare() override { waking_.run(); }
   void call() override { reorder_.run(); }
 
-  static constexpr i64 side = 256;
-
   Reorder reorder_;
-  // A transpose just large enough for all threads, which then wait for the one that counts.
-  std::vector<float> small_ = std::vector<float>(side * side), awake_ = small_;
-  Reorder waking_;
 };
 
 }  // namespace

@@ -77,15 +77,7 @@ class ProductCall final : public HostCall {
   }
 
  private:
-  static constexpr int side = 96;  // of a product just large enough for all threads
-
   bool by_vector() const { return gemm_.n == 1 && gemm_.b.pitch == 1; }
-
-  /// All threads then wait for the product that counts.
-  void prepare() override {
-    functions_.gemm(cblas::row_major, cblas::no_trans, cblas::no_trans, side, side, side, 1, small_.data(), side,
-                    small_.data(), side, 0, awake_.data(), side);
-  }
 
   void call() override {
     for (int batch = 0; batch < gemm_.batch; ++batch) multiply(batch);
@@ -109,7 +101,6 @@ class ProductCall final : public HostCall {
 
   Gemm gemm_;
   const Functions<Real>& functions_ = functions();
-  std::vector<Real> small_ = std::vector<Real>(side * side, Real{1}), awake_ = small_;
 };
 
 bool is_complex(const Workload& workload) {

@@ -48,15 +48,12 @@ class HostCall : public Contestant {
  public:
   using Contestant::Contestant;
   Timing run() final {
-    prepare();
     const double start = now();
     call();
     return {now() - start, std::nullopt};
   }
 
  private:
-  /// Before the clock starts.
-  virtual void prepare() {}
   virtual void call() = 0;
 };
 
