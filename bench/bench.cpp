@@ -62,6 +62,10 @@ void compare(CaseResult& result) {
   const auto rate = result.limit == Limit::arithmetic ? &Work::operations : &Work::bytes;
   for (Entry& entry : result.entries)
     if (entry.call) entry.share = entry.rate.*rate / reference->rate.*rate;
+  const auto floor = std::ranges::find(result.entries, Role::floor, &Entry::role);
+  if (floor == result.entries.end() || !floor->call) return;
+  for (Entry& entry : result.entries)
+    if (entry.call) entry.share_of_floor = floor->seconds / entry.seconds;
 }
 
 Clock clock_of(const Device& device) {

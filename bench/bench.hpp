@@ -37,6 +37,7 @@ struct Entry {
   double seconds = 0;                // median by the result's clock
   Work rate = {};                    // bytes and arithmetic operations per second
   std::optional<double> share = {};  // of the rate of the reference in this run
+  std::optional<double> share_of_floor = {};  // the floor's time over its own, where there is one
   int rank = 0;                      // among all that do the job and are right; 0: not ranked
 
   /// Its times by the clock that decides, where it has any.

@@ -21,9 +21,9 @@ struct Timing {
   std::optional<double> device;  // by the device's own clock
 };
 
-/// References do not do the job: copy moves as many bytes, read only reads the inputs, peak multiplies and adds in
-/// registers.
-enum class Role { ours, copy, read, peak, peer };
+/// References do not do the job: copy moves as many bytes, floor as many sectors of memory as the job must touch, read
+/// only reads the inputs, peak multiplies and adds in registers.
+enum class Role { ours, copy, floor, read, peak, peer };
 const char* name(Role role) noexcept;
 bool is_reference(Role role) noexcept;
 

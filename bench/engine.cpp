@@ -113,7 +113,7 @@ double now() {
 }
 
 const char* name(Role role) noexcept {
-  return std::array{"ours", "copy", "read", "peak", "peer"}[size_t(role)];
+  return std::array{"ours", "copy", "floor", "read", "peak", "peer"}[size_t(role)];
 }
 bool is_reference(Role role) noexcept {
   return role != Role::ours && role != Role::peer;

@@ -13,7 +13,7 @@ namespace axisloom::bench {
 namespace {
 
 Role role_of(const Document& contestant) {
-  for (Role role : {Role::ours, Role::copy, Role::read, Role::peak})
+  for (Role role : {Role::ours, Role::copy, Role::floor, Role::read, Role::peak})
     if (contestant.at("role") == name(role)) return role;
   return Role::peer;
 }

@@ -106,7 +106,10 @@ std::string rate_text(const Document& result, const Document* entry) {
   const double value = number_at(*entry, unit);
   std::string rate = fmt::format("{:.{}f}", value, value < 100 ? 1 : 0);
   if (takes_part(*entry) && value >= best_rate(result)) rate = "**" + rate + "**";
-  const auto share = entry->at("role") == "ours" ? telling_share(result, *entry) : std::nullopt;
+  if (entry->at("role") != "ours") return rate;
+  const std::string of_floor = share_key(Role::floor);
+  const auto share =
+      entry->contains(of_floor) ? std::optional(number_at(*entry, of_floor.c_str())) : telling_share(result, *entry);
   return share ? fmt::format("{} ({:.0f}%)", rate, *share * 100) : rate;
 }
 
@@ -159,6 +162,7 @@ Document json_of(const Entry& entry, Role reference) {
   if (entry.rate.bytes > 0) json["gb_per_second"] = rounded(entry.rate.bytes / 1e9);
   if (entry.rate.operations > 0) json["gflop_per_second"] = rounded(entry.rate.operations / 1e9);
   if (entry.share) json[share_key(reference)] = rounded(*entry.share);
+  if (entry.share_of_floor) json[share_key(Role::floor)] = rounded(*entry.share_of_floor);
   if (entry.rank > 0) json["rank"] = entry.rank;
   json["stopped"] = name(entry.stop);
   return json;

@@ -1,7 +1,9 @@
 // Views and buffers of a case.
 #include "bench/workload.hpp"
 
+#include "bench/sectors.hpp"
 #include "harness/arena.hpp"
+#include "model/device_model.hpp"
 
 #include <algorithm>
 
@@ -11,6 +13,9 @@ namespace {
 /// From so many operations a byte on a job is limited by arithmetic: reductions and products with a vector stay below
 /// 2, products of matrices of 100 rows are above 10.
 constexpr double operations_per_byte = 4;
+
+/// Sectors beyond the bytes of the job that are worth a copy of their own: more than two copies differ by.
+constexpr double worth_a_copy = 1.02;
 
 i64 bytes_of(const View& view) {
   return view.bounds().high * size_of(view.dtype);
@@ -48,11 +53,16 @@ void Workload::describe() {
   product_ = product_of(op_, views_);
   const i64 bytes = move_ ? move_->bytes_moved() : entry().bytes(op_, views_);
   work_ = {double(bytes), entry().operations != nullptr ? entry().operations(op_, views_) : 0};
-  // Where Axisloom computes on host memory, whoever reads it is the reference, and no copy has to be made room for.
-  if (!move_ && (limit() != Limit::memory || device_.info().kind == Kind::cpu)) return;
+  if (!move_) return;  // who only reads is the reference, or who only computes
   // In whole packets, so that a few bytes of result do not make it another kind of copy.
-  const i64 element = size_of(in().dtype), copied = bytes < 64 ? bytes / 2 : bytes / 32 * 16;
-  plain_copy_ = core::Move{.element = element, .axes = {{std::max<i64>(1, copied / element), 1, 1}}};
+  plain_copy_ = copy_of(bytes < 64 ? bytes / 2 : bytes / 32 * 16);
+  const auto floor = floor_bytes(*merged_, i64(model::model_of(device_.info()).sector));
+  if (floor && double(*floor) > worth_a_copy * double(bytes)) floor_copy_ = copy_of(*floor / 2);
+}
+
+core::Move Workload::copy_of(i64 bytes) const {
+  const i64 element = size_of(in().dtype);
+  return {.element = element, .axes = {{std::max<i64>(1, bytes / element), 1, 1}}};
 }
 
 Limit Workload::limit() const noexcept {
@@ -60,7 +70,9 @@ Limit Workload::limit() const noexcept {
 }
 
 void Workload::allocate(u64 seed) {
-  const i64 copied = plain_copy_ ? plain_copy_->count() * plain_copy_->element : 0;
+  i64 copied = 0;
+  for (const auto& copy : {plain_copy_, floor_copy_})
+    if (copy) copied = std::max(copied, copy->count() * copy->element);
   for (const View& view : views_) {
     const bool takes_part = &view == &views_.front() || &view == &views_.back();  // in the copy
     const i64 bytes = std::max(bytes_of(view), takes_part ? copied : 0);

@@ -43,6 +43,9 @@ class Workload {
   /// The plain copy that reads and writes as many bytes, from the start of the first input to the start of the output;
   /// nothing where it is no reference.
   const std::optional<core::Move>& plain_copy() const noexcept { return plain_copy_; }
+  /// Of a move, the plain copy that reads and writes as many sectors of memory as it must touch, between the same
+  /// places; nothing where these are no more than the bytes of the plain copy, or cannot be told.
+  const std::optional<core::Move>& floor_copy() const noexcept { return floor_copy_; }
 
   const Device& device() const noexcept { return device_; }
   const Queue& queue() const noexcept { return queue_; }  // with timing
@@ -73,13 +76,14 @@ class Workload {
 
  private:
   void describe();
+  core::Move copy_of(i64 bytes) const;
   void allocate(u64 seed);
 
   std::string text_;
   Operation op_;
   PlanOptions options_;
   std::vector<View> views_;  // the inputs, then the output
-  std::optional<core::Move> move_, merged_, plain_copy_;
+  std::optional<core::Move> move_, merged_, plain_copy_, floor_copy_;
   std::optional<Reduction> reduction_;
   std::optional<Product> product_;
   Work work_;

@@ -35,6 +35,7 @@ constexpr BenchCommand bench_commands[] = {
     {"copy", "copy", "Time copies: element sizes, misalignments, rows with gaps."},
     {"reduce", "reduce", "Time reductions: sums and maxima of arrays, rows and columns."},
     {"matmul", "matmul", "Time products of matrices."},
+    {"odd", "odd", "Time moves and sums of odd shapes: unaligned rows, short runs, few columns, small planes."},
     {"drawn", "drawn", "Time problems drawn by a seed, of all operations, on which the choice is tested."},
 };
 

@@ -11,27 +11,34 @@
 namespace axisloom::bench {
 namespace {
 
+/// Which copy it is: of as many bytes as the job has, or of as many sectors as it must touch.
+struct What {
+  std::string name;
+  Role role = Role::copy;
+};
+
 class Copy : public Contestant {
  public:
-  Copy(Workload& workload, std::string name, std::string how)
-      : Contestant(workload, std::move(name), std::move(how), Role::copy) {
+  Copy(Workload& workload, What what, std::string how)
+      : Contestant(workload, std::move(what.name), std::move(how), what.role) {
     if (!workload.plain_copy()) refuse("a copy says nothing of this job");
+    if (!copy()) refuse("the job touches no more memory than the copy does");
   }
   Work work() const override { return {2 * double(bytes()), 0}; }
   double written() const override { return double(bytes()); }
-  Mistakes judge() override { return workload().judge_move(*workload().plain_copy(), nullptr); }
+  Mistakes judge() override { return workload().judge_move(*copy(), nullptr); }
 
  protected:
-  size_t bytes() const {
-    const core::Move& copy = *workload().plain_copy();
-    return copy.count() * copy.element;
+  const std::optional<core::Move>& copy() const {
+    return role() == Role::floor ? workload().floor_copy() : workload().plain_copy();
   }
+  size_t bytes() const { return copy()->count() * copy()->element; }
 };
 
 class Memcpy final : public Copy {
  public:
-  Memcpy(Workload& workload, std::string name, unsigned threads)
-      : Copy(workload, std::move(name), fmt::format("memcpy by {} thread{}", threads, threads == 1 ? "" : "s")),
+  Memcpy(Workload& workload, What what, unsigned threads)
+      : Copy(workload, std::move(what), fmt::format("memcpy by {} thread{}", threads, threads == 1 ? "" : "s")),
         threads_(threads) {
     if (workload.host(0) == nullptr || workload.host_out() == nullptr) refuse("the device has memory of its own");
   }
@@ -72,7 +79,8 @@ class DeviceCopy final : public Copy {
   }
 
  public:
-  explicit DeviceCopy(Workload& workload) : Copy(workload, "copy", call_of(workload.device().info().api)) {
+  DeviceCopy(Workload& workload, What what)
+      : Copy(workload, std::move(what), call_of(workload.device().info().api)) {
     if (workload.host_out() != nullptr) refuse("on host memory the copy is memcpy");
   }
 
@@ -89,12 +97,18 @@ class DeviceCopy final : public Copy {
 }  // namespace
 
 UniqueContestant make_memcpy(Workload& workload, Session&, bool one_thread) {
-  return std::make_unique<Memcpy>(workload, one_thread ? "memcpy-1" : "memcpy",
+  return std::make_unique<Memcpy>(workload, What{one_thread ? "memcpy-1" : "memcpy"},
                                   one_thread ? 1 : workload.team().size());
 }
 
 UniqueContestant make_device_copy(Workload& workload, Session&) {
-  return std::make_unique<DeviceCopy>(workload);
+  return std::make_unique<DeviceCopy>(workload, What{"copy"});
+}
+
+UniqueContestant make_floor(Workload& workload, Session&) {
+  const What what{"floor", Role::floor};
+  if (workload.host_out() != nullptr) return std::make_unique<Memcpy>(workload, what, workload.team().size());
+  return std::make_unique<DeviceCopy>(workload, what);
 }
 
 }  // namespace axisloom::bench

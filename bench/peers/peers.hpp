@@ -65,14 +65,17 @@ Timing timed_run(const Plan& plan, const Queue& queue, std::span<const Buffer> b
 /// Axisloom with other options than the workload's: a forced candidate or configuration.
 UniqueContestant make_ours(Workload& workload, std::string name, const PlanOptions& options);
 
-/// The arithmetic reference of a device with memory of its own.
+/// The fastest of several that do the same, by the median of some rounds in which each has its turn.
+UniqueContestant fastest_of(Contestants candidates);
+/// The references of a device with memory of its own: for sums, and for products.
+UniqueContestant make_device_read(Workload& workload);
 UniqueContestant make_device_peak(Workload& workload);
 /// Its kernel, which does as products of this dtype do on this device.
 jit::Specialisation peak_kernel(Dtype dtype, const DeviceInfo& device);
 
 using Making = UniqueContestant(Workload& workload, Session& session);
-Making make_device_copy, make_read, make_peak, make_opencv, make_openblas, make_onednn, make_cublas, make_cutensor,
-    make_cudnn, make_cub, make_clblast;
+Making make_device_copy, make_floor, make_read, make_peak, make_opencv, make_openblas, make_onednn, make_cublas,
+    make_cutensor, make_cudnn, make_cub, make_clblast;
 UniqueContestant make_memcpy(Workload& workload, Session& session, bool one_thread);
 
 /// How Python is asked: NumPy or PyTorch, for a new array or into one that exists.

@@ -24,6 +24,7 @@ constexpr PeerEntry entries[] = {
     {"memcpy", offer<make_memcpy, false>, Role::copy},
     {"memcpy-1", offer<make_memcpy, true>, Role::copy},
     {"copy", offer<make_device_copy>, Role::copy},
+    {"floor", offer<make_floor>, Role::floor},
     {"read", offer<make_read>, Role::read},
     {"peak", offer<make_peak>, Role::peak},
     {"opencv", offer<make_opencv>},
