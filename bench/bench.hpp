@@ -34,11 +34,11 @@ struct Entry {
   std::string reason = {};  // why wrong, failed or absent
   std::optional<Summary> call = {}, device = {};
   Stop stop = Stop::time_up;
-  double seconds = 0;                // median by the result's clock
-  Work rate = {};                    // bytes and arithmetic operations per second
-  std::optional<double> share = {};  // of the rate of the reference in this run
+  double seconds = 0;                         // median by the result's clock
+  Work rate = {};                             // bytes and arithmetic operations per second
+  std::optional<double> share = {};           // of the rate of the reference in this run
   std::optional<double> share_of_floor = {};  // the floor's time over its own, where there is one
-  int rank = 0;                      // among all that do the job and are right; 0: not ranked
+  int rank = 0;                               // among all that do the job and are right; 0: not ranked
 
   /// Its times by the clock that decides, where it has any.
   const std::optional<Summary>& by(Clock clock) const { return clock == Clock::device && device ? device : call; }

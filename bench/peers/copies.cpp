@@ -79,8 +79,7 @@ class DeviceCopy final : public Copy {
   }
 
  public:
-  DeviceCopy(Workload& workload, What what)
-      : Copy(workload, std::move(what), call_of(workload.device().info().api)) {
+  DeviceCopy(Workload& workload, What what) : Copy(workload, std::move(what), call_of(workload.device().info().api)) {
     if (workload.host_out() != nullptr) refuse("on host memory the copy is memcpy");
   }
 

@@ -17,22 +17,25 @@ constexpr i64 packet = 16;            // bytes
 
 /// How much is asked for at a time.
 struct ReadWay {
-  i64 at_once;              // packets of an item
+  i64 at_once;  // packets of an item
   unsigned groups_per_unit;
 };
 
 class DeviceRead final : public Contestant {
  public:
   DeviceRead(Workload& workload, const ReadWay& way)
-      : Contestant(workload, "read",
-                   fmt::format("xor of {} packets of 16 bytes an item, {} groups a unit", way.at_once,
-                               way.groups_per_unit),
-                   Role::read),
+      : Contestant(
+            workload, "read",
+            fmt::format("xor of {} packets of 16 bytes an item, {} groups a unit", way.at_once, way.groups_per_unit),
+            Role::read),
         input_(largest_input(workload)),
         params_{i64(workload.buffer(input_).bytes()) / packet},
-        kernel_{"bench/read.kernel", "read",
-                jit::Defines().set("AT_ONCE", way.at_once).set("AXL_PARAMS_SIZE", i64(sizeof(ReadParams))), read_items,
-                false, true},
+        kernel_{"bench/read.kernel",
+                "read",
+                jit::Defines().set("AT_ONCE", way.at_once).set("AXL_PARAMS_SIZE", i64(sizeof(ReadParams))),
+                read_items,
+                false,
+                true},
         groups_(groups(workload, way)),
         seen_(workload.device().allocate(groups_ * read_items * sizeof(u32))) {
     program_ = jit::obtain(*workload.device().impl(), kernel_, {groups_, 2, sizeof params_});

@@ -70,7 +70,7 @@ UniqueContestant fastest_of(Contestants candidates);
 /// The references of a device with memory of its own: for sums, and for products.
 UniqueContestant make_device_read(Workload& workload);
 UniqueContestant make_device_peak(Workload& workload);
-/// Its kernel, which does as products of this dtype do on this device.
+/// The kernel of the latter, which does as products of this dtype do on this device.
 jit::Specialisation peak_kernel(Dtype dtype, const DeviceInfo& device);
 
 using Making = UniqueContestant(Workload& workload, Session& session);

@@ -249,18 +249,23 @@ class BenchPeersOnCpu : public testing::Test {
       GTEST_SKIP() << "no OpenCL device";
     }
   }
-  /// What a peer offers; what it computes is judged and found right, and what was there before is found wrong.
+  Workload workload_of(const char* text) { return {harness::parse_case(text), device_, team_, 1, Strength::automatic}; }
+  /// What it computes is judged and found right, and what was there before is found wrong.
+  static void require_right(Contestant& contestant, const char* text) {
+    contestant.spoil(std::byte{0x55});
+    EXPECT_GT(contestant.judge().count, 0) << text;
+    EXPECT_GT(contestant.run().call, 0) << text;
+    const Mistakes mistakes = contestant.judge();
+    EXPECT_EQ(mistakes.count, 0) << contestant.name() << ", " << text << ": " << to_string(mistakes);
+  }
+  /// What a peer offers, judged.
   Offer judged(const char* peer, const char* text) {
-    Workload workload(harness::parse_case(text), device_, team_, 1, Strength::automatic);
+    Workload workload = workload_of(text);
     const auto table = peer_table();
     const auto entry = std::find_if(table.begin(), table.end(), [&](const PeerEntry& e) { return e.name == peer; });
     Offer offer = entry->offer(workload, session_);
     if (offer.contestant) {
-      offer.contestant->spoil(std::byte{0x55});
-      EXPECT_GT(offer.contestant->judge().count, 0) << text;
-      EXPECT_GT(offer.contestant->run().call, 0) << text;
-      const Mistakes mistakes = offer.contestant->judge();
-      EXPECT_EQ(mistakes.count, 0) << peer << ", " << text << ": " << to_string(mistakes);
+      require_right(*offer.contestant, text);
       offer.contestant.reset();  // it goes before its workload
       offer.reason = "took part";
     }
@@ -279,6 +284,22 @@ class BenchPeersOnCpu : public testing::Test {
 TEST_F(BenchPeersOnCpu, PeersOfNvidiaSayWhyTheyAreAbsent) {
   for (const char* peer : {"cutensor", "cudnn", "cublas"})
     EXPECT_EQ(judged(peer, "transpose f32 9x5").reason, "runs on CUDA devices only");
+}
+
+// Rows of 15 floats lie 16 apart on one side: of 1000 lines of 64 bytes each, where its bytes fill 938.
+TEST_F(BenchPeersOnCpu, TheFloorCopiesWholeLines) {
+  EXPECT_EQ(judged("floor", "copy f32 1000x15 in-strides=16,1").reason, "took part");
+  EXPECT_EQ(workload_of("copy f32 1000x15 in-strides=16,1").floor_copy()->count(), (1000 + 938) * 64 / 2 / 4);
+  for (const char* text : {"copy f32 1000x15", "transpose u8 63x65"})
+    EXPECT_EQ(judged("floor", text).reason, "the job touches no more memory than the copy does") << text;
+  EXPECT_EQ(judged("floor", "sum f32 1000").reason, "a copy says nothing of this job");
+}
+
+TEST_F(BenchPeersOnCpu, ReadingAsOnGpusSeesEveryWord) {
+  for (const char* text : {"sum f32 16", "sum f32 100003", "sum u8 1000001", "matmul f32 3x70000,70000x1"}) {
+    Workload workload = workload_of(text);
+    require_right(*make_device_read(workload), text);
+  }
 }
 
 TEST_F(BenchPeersOnCpu, OnednnReorders) {
