@@ -19,6 +19,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -144,7 +145,7 @@ std::vector<std::string> Ranks::gathered(const std::string& text) const {
   std::memcpy(lengths.data(), told_lengths.data(), told_lengths.size());
   const auto longest = size_t(std::ranges::max(lengths));
   std::vector<std::byte> padded(longest);
-  std::memcpy(padded.data(), text.data(), text.size());
+  std::ranges::copy(std::as_bytes(std::span(text)), padded.begin());
   const std::vector<std::byte> all = world_->allgather(padded);
   Texts texts;
   for (size_t rank = 0; rank < lengths.size(); ++rank)

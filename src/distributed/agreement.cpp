@@ -35,7 +35,7 @@ std::vector<Ballot> gathered(Communicator& ranks, const Ballot& mine) {
 std::vector<std::string> gathered_texts(Communicator& ranks, const std::string& mine, const std::vector<Ballot>& all) {
   const auto longest = size_t(std::ranges::max(all, {}, &Ballot::text_bytes).text_bytes);
   std::vector<std::byte> padded(longest);
-  std::memcpy(padded.data(), mine.data(), mine.size());
+  std::ranges::copy(std::as_bytes(std::span(mine)), padded.begin());
   const std::vector<std::byte> bytes = ranks.allgather(padded);
   std::vector<std::string> texts;
   for (size_t rank = 0; rank < all.size(); ++rank)
