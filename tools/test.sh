@@ -210,7 +210,7 @@ suite_gloo() {
   tested="$(tools/python.sh torch)" || { echo "INCOMPLETE: the packages for its tests cannot be had"; return 1; }
   unset AXISLOOM_DEVICE  # as at the user's
   local -x AXISLOOM_KILLS PYTHONPATH="$PWD/build/python"
-  AXISLOOM_KILLS="$(by_level 3 20 100)"
+  AXISLOOM_KILLS="$(by_level 3 10 100)"
   "$tested" -m pytest -q -p no:cacheprovider python/tests/torch/test_torch_{killed,distributed,dtensors,products,reduce}.py
 }
 # Exchanges between ranks of OpenMPI and of MPICH, and ranks that are killed in the middle.
@@ -332,7 +332,7 @@ case "$level" in
   test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer python mpi gloo") ;;
   # Those come last that are left out first where time is short (AXISLOOM_DEADLINE).
   *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "packages tsan faults wheel"
-    "oclgrind asan_program programs fuzz mpi" "neon implementations" "slow profiles gloo") ;;
+    "oclgrind asan_program programs fuzz mpi" "gloo neon profiles implementations slow") ;;
 esac
 if [[ $level == long ]]; then stages+=("python"); fi  # which then has PyTorch
 if (($#)); then stages=("$@"); fi

@@ -63,6 +63,7 @@ TEST(BenchSuite, EverySuiteHasAFewQuickCasesForEachScale) {
   EXPECT_EQ(counts.size(), 2 * suite_names().size());
   for (const auto& [suite, count] : counts) {
     if (suite.first == "speed") continue;  // the suite quick stands for it
+    if (suite.first == "odd") continue;    // no few of its cases stand for the others
     EXPECT_GE(count.first, 3) << suite.first;
     EXPECT_LE(count.first, 16) << suite.first;
   }
