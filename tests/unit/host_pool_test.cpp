@@ -7,8 +7,12 @@
 
 #include <sched.h>
 
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <numeric>
+#include <thread>
 
 namespace axisloom::device::host {
 namespace {
@@ -104,14 +108,37 @@ TEST(HostPool, StartsAndWakesNobodyForLittleWork) {
 }
 
 TEST(HostPool, SomeWorkWakesWhereRunsFollowEachOther) {
+  // Who is kept from its work for a moment calls the others.
+  EXPECT_TRUE(Meeting::until([&] {
+    Pool fresh(2);
+    return other_members(fresh, Wakes::in_a_row) == 0;
+  })) << "the first of a row";
   Pool pool(2);
-  EXPECT_EQ(other_members(pool, Wakes::in_a_row), 0u) << "the first of a row";
   EXPECT_TRUE(Meeting::until([&] { return other_members(pool, Wakes::in_a_row) > 0; })) << "the next ones";
   EXPECT_TRUE(Meeting::until([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));  // a hundred times as long as they stay awake
-    return other_members(pool, Wakes::never) == 0;
+    return other_members(pool, Wakes::in_a_row) == 0;
+  })) << "the first after a pause";
+}
+
+// Every number is done once, whenever the others come.
+TEST(HostPool, WhatTakesLongerThanExpectedCallsTheOthers) {
+  constexpr auto of_each = std::chrono::microseconds(100);
+  EXPECT_TRUE(Meeting::until([&] {
+    Pool pool(2);
+    std::array<std::atomic<int>, 64> times{};
+    std::atomic<unsigned> others{0};
+    pool.run(
+        times.size(), 2,
+        [&](u64 begin, u64 end, unsigned member) {
+          if (member > 0) ++others;
+          for (u64 i = begin; i < end; ++i) ++times[i];
+          std::this_thread::sleep_for(of_each * (end - begin));
+        },
+        Wakes::in_a_row);
+    for (const auto& done : times) EXPECT_EQ(done, 1);
+    return others > 0;
   }));
-  EXPECT_EQ(other_members(pool, Wakes::in_a_row), 0u) << "the first after a pause";
 }
 
 // Little work after much finds workers awake, and none gets lost on the way to sleep.

@@ -66,7 +66,8 @@ class Pool : core::NotCopied {
   bool take_turn() noexcept;
   void forget_workers() noexcept;
   unsigned started(unsigned wanted) noexcept;
-  void deal(u64 count) noexcept;
+  u64 begin_alone(u64 count, Work work, void* context) noexcept;
+  void deal(u64 begin, u64 end) noexcept;
   void wake_some() noexcept;
   bool wake(Member& member) noexcept;
   static void keep_off_waker(Member& member) noexcept;
