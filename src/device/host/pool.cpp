@@ -24,8 +24,8 @@ constexpr auto spin_time = std::chrono::microseconds(50);
 constexpr int pauses_per_look = 32;  // at the clock
 
 /// A run that wakes nobody at first does so when so much is left: what it works on was not in the caches in which its
-/// plan expected it. With less an EPYC 9005 was faster alone: 1 MiB copied in a cold cache in 44 us, by both cores in 55.
-/// 4 MiB took a Xeon 0.70 ms alone.
+/// plan expected it. With less an EPYC 9005 was faster alone: 1 MiB copied in a cold cache in 44 us, by both cores
+/// in 55. 4 MiB took a Xeon 0.70 ms alone.
 constexpr auto worth_calling = std::chrono::microseconds(100);
 
 /// A member fetches so often from its own stretch: often enough that a slow one can be helped, and rarely enough that
