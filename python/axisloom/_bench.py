@@ -46,10 +46,11 @@ class Result:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Contestant(Result):
-    """Axisloom, a reference or another library. Its `role` is "ours", "copy", "read", "peak" or "peer"."""
+    """Axisloom, a reference or another library. Its `role` is "ours", "copy", "floor", "read", "peak" or "peer"."""
 
     role: str
     rank: int | None = None
+    share_of_floor: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
