@@ -30,7 +30,7 @@ def functions_in(path, pattern):
 def faults():
     symbols = functions_in("packaging/debian/libaxisloom0.symbols", r"^ (axl_\w+)@Base ")
     for name in sorted(symbols ^ functions_in("docs/c.abi", r"\b(axl_\w+)\(")):
-        yield f"{name} stands either in packaging/debian/libaxisloom0.symbols or in docs/c.abi, and belongs into both"
+        yield f"{name} stands either in packaging/debian/libaxisloom0.symbols or in docs/c.abi, and belongs in both"
     for name, pattern in VERSIONS.items():
         found = re.findall(pattern, (PACKAGING / name).read_text(encoding="utf-8"), re.MULTILINE)
         if found != [version()]:

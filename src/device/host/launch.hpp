@@ -12,8 +12,8 @@ namespace axisloom::device::host {
 /// What a run with cold caches waits for line by line, so it lies close together.
 class HostLaunch final : public ReadyLaunch, core::NotCopied {
  public:
-  /// Keeps references to all of these, and the host's memory map and pool. Throws Error(usage) for another device's
-  /// program, Error(unsupported) for groups that the host does not have.
+  /// Keeps references to the host, the program and the kernel's name. Throws Error(usage) for another device's program,
+  /// Error(unsupported) for groups that the host does not have.
   HostLaunch(Host& host, Program& program, const std::string& kernel, const Geometry& geometry);
 
   /// Done when it returns. Throws Error(device) for what a card would stop at.
