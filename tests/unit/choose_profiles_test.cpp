@@ -32,6 +32,8 @@ const Typical typical_problems[] = {
     {"copy u8 8192x8192 in-strides=8193,1 out-strides=8195,1", "shift", "rows_cpu", "", "bytes that begin unlike do"},
     {"sum f32 8192x8192 axes=1", "rows", "rows_cpu", "", "runs of memory"},
     {"sum f32 8192x8192 axes=0", "columns", "columns_cpu", "", "the fastest axis is kept"},
+    {"sum f32 1000003x33 axes=1", "short_rows", "rows_cpu", "", "runs shorter than a team's loads"},
+    {"sum f32 4000000x7 axes=0", "few_columns", "columns_cpu", "", "packets across the ends of rows"},
     {"sum f32 67108864", "rows", "rows_cpu", "", "one run, in parts"},
     {"argmax f32 8192x8192 axes=1", "rows", "rows_cpu", "", "runs of memory"},
     {"matmul f32 2048x2048,2048x2048", "tile", "packed", "", "sums in registers"},

@@ -69,6 +69,18 @@ TEST_F(ReduceCuda, EveryRecipeCompiles) {
   compile_all(texts.plain(), {"sm_90"});
 }
 
+TEST_F(ReduceCuda, ShortRowsFewColumnsAndManyRunsCompile) {
+  Texts texts;
+  for (const auto& [op, dtype] : recipes) {
+    texts.add(reduction(op, {{"axes", "1"}}), View::contiguous(dtype, {5000, 33}));
+    texts.add(reduction(op, {{"axes", "0"}}), View::contiguous(dtype, {5000, 7}));
+    texts.add(reduction(op, {{"axes", "0,2"}}), View::contiguous(dtype, {50, 30, 49}));
+  }
+  EXPECT_GE(texts.taken("short_rows"), 12);
+  EXPECT_GE(texts.taken("few_columns"), 12);
+  compile_all(texts.plain(), {"sm_90"});
+}
+
 TEST_F(ReduceCuda, ThePortableOrderCompiles) {
   Texts texts;
   for (const auto& [op, dtype] : recipes) {

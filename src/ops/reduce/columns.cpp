@@ -32,10 +32,13 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
   Cut c{};
   c.scalars = std::min<i64>(4, 16 / problem.scalar_bytes());
   const i64 packets = ceil_div(row * problem.parts_of_element(), c.scalars);
+  const i64 items = values.at("items");
   c.columns = packets > 16 ? values.at("columns") : packets > 4 && packets_are_wide(problem, c.scalars) ? 8 : 4;
+  // Of few rows a group is one slice, so that each item has as many rows as there are to load at once.
+  if (packets >= items && rows * c.columns < items * values.at("in_flight")) c.columns = items;
   c.blocks = ceil_div(packets, c.columns);
   c.strips = problem.outputs() / row * c.blocks;
-  const i64 slices = values.at("items") / c.columns;
+  const i64 slices = items / c.columns;
   const i64 parts = ceil_div(values.at("parts"), c.strips);
   c.per_part = std::clamp(ceil_div(rows, parts), slices * least_rows, slices * most_rows);
   c.parts = ceil_div(rows, c.per_part);

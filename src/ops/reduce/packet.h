@@ -31,11 +31,35 @@ INLINE Packet packet_at(REF(ELEMENT, a), const index_t at, const index_t stride)
   return packet;
 }
 
-// Element e of a packet.
-INLINE Value value_of(const Packet* const packet, const int e) {
+// Sums of 16-bit floats: a NaN stays one whatever its payload, so that none has to be looked for. And a few values are
+// added up in f32, or wider, before one compensated step: the error is that of three more roundings.
+#define ADDS_SMALL_FLOATS (FORM_IS_BITS(IN_FORM) && ACCUMULATION == COMPENSATED)
+#if ADDS_SMALL_FLOATS && IN_FORM == FORM_BF16
+#define HOLD_FOR_SUM(x) as_f32_u32((u32)(x) << 16)
+#elif ADDS_SMALL_FLOATS && defined(AXL_NATIVE_F16)
+#define HOLD_FOR_SUM(x) axl_native_f32_from_f16(x)
+#else
+#define HOLD_FOR_SUM(x) HOLD(x)
+#endif
+
+// The value of an element that is held in registers.
+INLINE Value value_of_scalars(const ELEMENT* const scalar) {
   HELD held[ELEMENT_PARTS];
   Value value;
-  EACH(c, ELEMENT_PARTS) held[c] = HOLD(packet->scalar[e * ELEMENT_PARTS + c]);
+  EACH(c, ELEMENT_PARTS) held[c] = HOLD_FOR_SUM(scalar[c]);
   MAP(VALUE, value, held);
   return value;
 }
+
+// Element e of a packet.
+INLINE Value value_of(const Packet* const packet, const int e) {
+  return value_of_scalars(packet->scalar + e * ELEMENT_PARTS);
+}
+
+#if ADDS_SMALL_FLOATS
+// The sum of `count` values, a power of two, which it overwrites.
+#define TOGETHER(value, count)                                                           \
+  UNROLL for (int apart = (count) / 2; apart > 0; apart /= 2) {                          \
+    EACH(e, apart) (value)[e].part[0] += (value)[e + apart].part[0];                     \
+  }
+#endif

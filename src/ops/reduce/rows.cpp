@@ -12,6 +12,7 @@ constexpr i64 packet_bytes = 16;
 constexpr i64 most_additions = 4096;   // of one running sum
 constexpr i64 least_bytes = 32 << 10;  // of a part: several rounds of loads of every item
 constexpr i64 resident_items = 1024;   // of a compute unit: with more, CUDA's compiler spills what is in flight
+constexpr i64 most_singles = 16;       // single elements that an item loads before it adds: a register each
 constexpr i64 small_team = 8, warp_team = 32;
 // Of a load's latency, a team's part however little there is to read: its place, its loads, its tree. On an H200 sums
 // of 1757829 rows of 2 halves took 222 us, of 502766 of 9 doubles 60, places in 148272 of 9 integers 25.
@@ -22,9 +23,21 @@ struct Cut : Pieces {
   i64 team;
 };
 
-i64 scalars_of(const ReduceProblem& problem) {
-  return is_contiguous(problem) && !problem.recipe.masked ? packet_bytes / problem.scalar_bytes()
-                                                          : problem.parts_of_element();
+/// What an item takes at once: `scalars` side by side, as wide as the strides leave all runs aligned, or that many
+/// single elements. By strides alone: where the array begins does not change the order of the additions.
+struct PacketForm {
+  i64 scalars;
+  bool single;
+};
+
+PacketForm form_of(const ReduceProblem& problem) {
+  if (!is_contiguous(problem) || problem.recipe.masked) return {problem.parts_of_element(), true};
+  Reduction at_zero = problem;
+  at_zero.in_offset = 0;
+  const i64 bytes = std::min(packet_bytes, proven_alignment(at_zero, problem.loops().size() - 1));
+  constexpr i64 least_elements = 4;  // of a narrower packet, for which it is worth a kernel of its own
+  const bool single = bytes < packet_bytes && bytes < least_elements * problem.element_bytes();
+  return {std::max<i64>(problem.parts_of_element(), (single ? packet_bytes : bytes) / problem.scalar_bytes()), single};
 }
 
 /// Items of a team: of few outputs as many as have a packet each; of many, as many as keep all their loads in flight.
@@ -41,13 +54,21 @@ i64 team_of(i64 count, i64 elements, bool many, const Configuration& values) {
 
 Cut cut(const ReduceProblem& problem, const Configuration& values) {
   const i64 count = problem.count(), run = problem.reduced.back().extent, runs = count / run;
-  const i64 elements = scalars_of(problem) / problem.parts_of_element(), sums = std::min<i64>(4, elements);
+  const i64 elements = form_of(problem).scalars / problem.parts_of_element(), sums = std::min<i64>(4, elements);
   Cut c{};
   c.team = team_of(count, elements, problem.outputs() > values.at("parts"), values);
   const i64 wanted =
       std::min(ceil_div(values.at("parts"), problem.outputs()), ceil_div(count * problem.element_bytes(), least_bytes));
   const i64 parts = std::max(wanted, ceil_div(count, most_additions * c.team * sums));
   const i64 round = c.team * elements;
+  const i64 most_rounds = 4 * values.at("in_flight");  // of a run; longer ones leave few items without a packet
+  if (runs > 1 && run < most_rounds * round && !problem.recipe.masked) {
+    c.piece = 0;  // runs are taken as if they were one
+    c.pieces = 1;
+    c.per_part = ceil_div(runs, parts);
+    c.parts = ceil_div(runs, c.per_part);
+    return c;
+  }
   c.piece = ceil_div(ceil_div(run, ceil_div(parts, runs)), round) * round;
   c.pieces = ceil_div(run, c.piece);
   c.per_part = ceil_div(c.pieces * runs, parts);
@@ -71,13 +92,17 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const auto launches = [=, &problem] {
     ReduceLaunch main("rows", problem, tree_group(problem.recipe, items));
     main.set_pieces(c);
-    const i64 scalars = scalars_of(problem);
-    const bool wide =
-        scalars > 1 && proven_alignment(problem, problem.loops().size() - 1) >= scalars * problem.scalar_bytes();
+    const auto [scalars, single] = form_of(problem);
+    const i64 elements = scalars / problem.parts_of_element();
+    const bool interleaved = single && elements > 1;
+    const i64 in_flight = values.at("in_flight");
+    const i64 alignment = proven_alignment(problem, problem.loops().size() - 1);
+    const bool wide = scalars > 1 && alignment >= scalars * problem.scalar_bytes();
     main.launch.kernel.resident = resident_items / items;
     main.defines()
         .set("TEAM", c.team)
-        .set("IN_FLIGHT", values.at("in_flight"))
+        .set("IN_FLIGHT", interleaved ? std::clamp<i64>(most_singles / elements, 1, in_flight) : in_flight)
+        .set("INTERLEAVED", interleaved)
         .set("SCALARS", scalars)
         .set("WIDE", wide);
     return main.with_parts(ceil_div(main.params.tasks, items / c.team), split, outputs);
