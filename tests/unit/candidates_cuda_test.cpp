@@ -164,6 +164,7 @@ Texts few_texts() {
 Texts tuned_texts() {
   Texts texts;
   add_every_value(texts, "tile", transpose_problem(Dtype::u16, 6400, 6400));
+  add_every_value(texts, "tile", transpose_problem(Dtype::f32, 6404, 6404));
   for (const std::int64_t rows : {1, 2}) {
     Configuration values = default_values(candidate_named("tile").info);
     values["rows"] = rows;
@@ -235,9 +236,21 @@ TEST_F(CandidatesCuda, TilesMoveSixteenBytesAnAccess) {
 }
 
 TEST_F(CandidatesCuda, TilesOfOddPitchMoveElements) {
-  const std::string ptx = ptx_of(tile_launch(transpose_problem(Dtype::f32, 6404, 6404)));
+  const std::string ptx = ptx_of(tile_launch(transpose_problem(Dtype::f32, 6404, 6404), {{"skew", 1}}));
   EXPECT_EQ(occurrences(ptx, R"((ld|st)\.global(\.nc)?\.v[24])"), 0);
   EXPECT_GT(occurrences(ptx, R"(ld\.global(\.nc)?\.[bu]32)"), 0);
+}
+
+TEST_F(CandidatesCuda, TilesOfRowsThatBeginAnywhereMoveSixteenBytesAnAccess) {
+  for (const Dtype dtype : {Dtype::u8, Dtype::u16, Dtype::f32}) {
+    SCOPED_TRACE(name(dtype));
+    const std::int64_t pitch = 6400 + bytes_each(dtype);
+    const Launch launch = tile_launch(transpose_problem(dtype, pitch, pitch), {{"tile_in", 256}, {"tile_out", 256}});
+    const std::string ptx = ptx_of(launch);
+    EXPECT_GT(occurrences(ptx, R"(ld\.global(\.nc)?\.v4\.[bu]32)"), 0);
+    EXPECT_GT(occurrences(ptx, R"(st\.global\.v4\.[bu]32)"), 0);
+    EXPECT_EQ(assembler_messages(jit::full_text(launch.kernel, Api::cuda)), "");
+  }
 }
 
 TEST_F(CandidatesCuda, StreamingTilesSaySo) {

@@ -1,4 +1,4 @@
-// Variant "tile": transposes through local memory, 16 bytes an access on both sides. For GPUs.
+// Variant "tile": transposes through local memory, 16 bytes an access on both sides, wherever rows begin. For GPUs.
 #include "core/integers.hpp"
 #include "core/text.hpp"
 #include "model/cost.hpp"
@@ -16,9 +16,18 @@ enum Layout : i64 { straight, padded, swizzled };
 // All that follows from element size, alignment and configuration; in elements unless it says bytes. `pitch`: 16 bytes.
 struct Shape {
   i64 tile_i, tile_o, rows, vector_i, vector_o, items, pitch;
+  bool shifted;  // loads of rows that begin anywhere are put together from two
+  i64 skew;      // bytes by which tiles overlap, where rows of the output begin anywhere
+  i64 overlap;   // the same in elements
+  i64 step_o() const { return tile_o - overlap; }
   Group group() const { return {items, tile_i * pitch * 16}; }
   i64 loads() const { return tile_i / vector_i * tile_o / rows; }  // of all items together
   i64 stores() const { return tile_i * (tile_o / vector_o); }
+  // The move as its groups walk it: where tiles overlap, the first begins before the array.
+  Move walked(Move move, int o) const {
+    if (skew) move.axes[o].extent += overlap - proven_alignment(move, true, o, skew) / move.element;
+    return move;
+  }
 };
 
 // What a tile has on the input's and on the output's side.
@@ -26,13 +35,35 @@ struct Sides {
   i64 in, out;
 };
 
+enum Unaligned : i64 { by_length, never };  // of the tunable `skew`, beside the bytes
+
+// What rows that begin anywhere within 16 bytes are moved by.
+struct Skew {
+  bool shifted = false;
+  i64 bytes = 0;
+};
+
+// Bytes of an axis from which on a tile of 16-byte accesses to rows that begin anywhere competes: ends of rows go
+// element by element, and are a fifth of such rows (estimate).
+constexpr i64 long_rows = 160;
+
+Skew skew_of(const Move& move, const TileAxes& axes, const Configuration& values, const DeviceModel& device) {
+  const i64 wish = values.at("skew");
+  if (wish == never || values.at("access") < 16 || move.element > 4 || move.tail) return {};
+  const auto bytes = [&](int axis) { return move.axes[axis].extent * move.element; };
+  if (wish == by_length && (device.is_cpu() || std::min(bytes(axes.in), bytes(axes.out)) < long_rows)) return {};
+  return {proven_alignment(move, false, axes.in, 16) < 16 && values.at("load") == 16,
+          proven_alignment(move, true, axes.out, 16) < 16 ? (wish == by_length ? 16 : wish) : 0};
+}
+
 // Elements per access: of 16 bytes, 4 bytes (smaller elements) or one element.
-Sides vectors_of(const Move& move, const TileAxes& axes, i64 limit) {
+Sides vectors_of(const Move& move, const TileAxes& axes, i64 limit, const Skew& skew) {
   const auto elements = [&](bool output, int axis) {
     const i64 proven = proven_alignment(move, output, axis, limit);
     return std::max<i64>(1, (proven >= 16 ? 16 : proven >= 4 ? 4 : 1) / move.element);
   };
-  i64 in = elements(false, axes.in), out = elements(true, axes.out);
+  i64 in = skew.shifted ? 16 / move.element : elements(false, axes.in);
+  i64 out = skew.bytes ? 16 / move.element : elements(true, axes.out);
   // Single elements on one side set the pace: 4 bytes on the other would only be one more kernel.
   if (in == 1 && out * move.element < 16) out = 1;
   if (out == 1 && in * move.element < 16) in = 1;
@@ -50,9 +81,11 @@ double row_cost(i64 bytes) {
   return bytes >= 256 || bytes < 64 ? 1 : bytes >= 128 ? 1.15 : 1.4;
 }
 
-// The length of a tile's row, in bytes, that costs least along an axis of `extent_bytes`.
-i64 fitting_row(i64 extent_bytes) {
-  const auto cost = [&](i64 row) { return in_blocks(extent_bytes, row) * row_cost(row); };
+// The length of a tile's row, in bytes, that costs least along an axis of `extent_bytes`, where tiles overlap.
+i64 fitting_row(i64 extent_bytes, i64 overlap) {
+  const auto cost = [&](i64 row) {
+    return double(ceil_div(extent_bytes + overlap, row - overlap) * row) * row_cost(row);
+  };
   i64 best = 256;
   for (const i64 row : {128, 64})
     if (cost(row) < cost(best)) best = row;
@@ -63,7 +96,8 @@ i64 fitting_row(i64 extent_bytes) {
 // GB/s on an H200. If all accesses are wide, shorter ones follow short axes: of 64 bytes beside 3136, tiles of 256 x
 // 256 move 556 GB/s there. Beside an axis of at most 32 bytes a long other side grows by what it leaves; where local
 // memory is small, both shrink. Few forms, since each is compiled anew.
-Sides default_tile_bytes(const Move& move, const TileAxes& axes, const Sides& vectors, const DeviceModel& device) {
+Sides default_tile_bytes(const Move& move, const TileAxes& axes, const Sides& vectors, i64 overlap,
+                         const DeviceModel& device) {
   const auto bytes = [&](int axis) { return move.axes[axis].extent * move.element; };
   const auto beside = [&](int narrow, int other) { return bytes(narrow) <= 32 && bytes(other) >= 1024; };
   i64 in = 256, out = 256;
@@ -71,9 +105,9 @@ Sides default_tile_bytes(const Move& move, const TileAxes& axes, const Sides& ve
     if (beside(axes.in, axes.out))
       in = 32, out = 2048;
     else if (beside(axes.out, axes.in))
-      in = 2048, out = 32;
+      in = 2048, out = overlap ? 64 : 32;
     else
-      in = fitting_row(bytes(axes.in)), out = fitting_row(bytes(axes.out));
+      in = fitting_row(bytes(axes.in), 0), out = fitting_row(bytes(axes.out), overlap);
   }
   // Two warps have something to load, 16 bytes of what is up to 16 bytes of a column.
   while (in * out < 1024 * std::min<i64>(16, 4 * move.element)) (in < out ? in : out) *= 2;
@@ -83,8 +117,9 @@ Sides default_tile_bytes(const Move& move, const TileAxes& axes, const Sides& ve
 
 Shape shape_of(const Move& move, const TileAxes& axes, const Configuration& values, const DeviceModel& device) {
   const i64 element = move.element;
-  const Sides vectors = vectors_of(move, axes, values.at("access"));
-  const Sides open = default_tile_bytes(move, axes, vectors, device);
+  const Skew skew = skew_of(move, axes, values, device);
+  const Sides vectors = vectors_of(move, axes, values.at("access"), skew);
+  const Sides open = default_tile_bytes(move, axes, vectors, skew.bytes, device);
   const i64 row_o = value_or(values, "tile_out", open.out);
   Shape shape{.tile_i = value_or(values, "tile_in", open.in) / element,
               .tile_o = row_o / element,
@@ -92,7 +127,10 @@ Shape shape_of(const Move& move, const TileAxes& axes, const Configuration& valu
               .vector_i = vectors.in,
               .vector_o = vectors.out,
               .items = values.at("items"),
-              .pitch = row_o / 16 + (values.at("layout") == padded)};
+              .pitch = row_o / 16 + (values.at("layout") == padded),
+              .shifted = skew.shifted,
+              .skew = skew.bytes,
+              .overlap = skew.bytes / element};
   const i64 most_items = std::min<i64>(element == 2 ? 512 : 256, i64(std::bit_floor(device.max_group)));
   if (shape.items == 0) shape.items = std::min({shape.loads(), shape.stores(), most_items});
   return shape;
@@ -105,24 +143,33 @@ std::string impossible(const Shape& shape, i64 element) {
   if (shape.tile_i < shape.vector_i || shape.tile_o * element < 16 || shape.tile_o % shape.rows != 0 ||
       shape.items == 0)
     return "tile rows shorter than an access";
+  if (shape.tile_o <= shape.overlap) return "tiles that overlap are longer than that";
   const i64 parts = 16 / (shape.rows * element);
   if (shape.loads() % shape.items != 0 || shape.stores() % shape.items != 0 || shape.tile_o / shape.rows % parts != 0)
     return concat("the tile cannot be divided evenly among ", shape.items, " work-items");
   return {};
 }
 
+// Estimates. Share of a copy's rate that 16-byte accesses to rows which begin anywhere reach; and what a card copies
+// while the two ends of such a row go element by element, relative to its number of elements in 16 bytes.
+constexpr double unaligned_efficiency = 0.9, bytes_per_end_element = 12;
+
 double predicted_seconds(const Move& move, const TileAxes& axes, const Shape& shape, const DeviceModel& device) {
   const Loop &i = move.axes[axes.in], &o = move.axes[axes.out];
   const double elements = move.count();
-  const double efficiency_i = access_efficiency(shape.vector_i * move.element, device);
-  const double efficiency_o = access_efficiency(shape.vector_o * move.element, device);
+  const auto efficiency = [&](bool unaligned, i64 vector) {
+    return unaligned ? unaligned_efficiency : access_efficiency(vector * move.element, device);
+  };
+  const double efficiency_i = efficiency(shape.shifted, shape.vector_i);
+  const double efficiency_o = efficiency(shape.skew != 0, shape.vector_o);
   const auto sectors = [&](i64 extent, i64 tile) {
     return sector_bytes(elements, std::min(extent, tile), 1, move.element, device);
   };
   const double traffic =
       sectors(i.extent, shape.tile_i) / efficiency_i + sectors(o.extent, shape.tile_o) / efficiency_o;
   const double others = elements / (double(i.extent) * o.extent);
-  const double tiles = others * (ceil_div(i.extent, shape.tile_i) * ceil_div(o.extent, shape.tile_o));
+  const double tiles = others * (ceil_div(i.extent, shape.tile_i) *
+                                 ceil_div(shape.walked(move, axes.out).axes[axes.out].extent, shape.step_o()));
   // What an element of a tile that lies outside the array costs, relative to half of one inside: it passes through
   // local memory all the same. Measured on an H200. Bytes: 762 us for 41 x 9 x 11 x 63 x 45 with the 11 moved last, 69
   // to 87 for 28 x 28 x 512 (a copy: 54). Two bytes: 95 us for 6 x 632 x 1115 as h w c. Four: 48 x 48 at 3197 GB/s.
@@ -137,7 +184,9 @@ double predicted_seconds(const Move& move, const TileAxes& axes, const Shape& sh
   // 306.
   const bool single = i.extent < shape.vector_i || o.extent < shape.vector_o;
   const double singles = single ? 2 * bytes_of(move) / access_efficiency(move.element, device) : 0;
-  return local_memory_seconds(move, rows * std::max(traffic, passage) + singles, device);
+  const double ended_rows = (shape.shifted ? elements / i.extent : 0) + (shape.skew ? elements / o.extent : 0);
+  const double ends = ended_rows * (16.0 / move.element) * bytes_per_end_element;
+  return local_memory_seconds(move, rows * std::max(traffic, passage) + singles + ends, device);
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
@@ -152,10 +201,12 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   values["tile_out"] = shape.tile_o * move.element;
   values["items"] = shape.items;
   values["rows"] = shape.rows;
+  values["skew"] = shape.skew || shape.shifted ? std::max<i64>(shape.skew, 16) : never;
   const auto launches = [=, &problem] {
     const auto& tail = problem.move.tail;
-    MoveLaunch launch("rearrange/tile", problem, shape.group());
-    launch.walk_tiles(*axes, {shape.tile_i, shape.tile_o, values.at("order") == down_columns});
+    MoveLaunch launch("rearrange/tile", problem.as(shape.walked(problem.move, axes->out)), shape.group());
+    launch.walk_tiles(*axes, {shape.tile_i, shape.step_o(), values.at("order") == down_columns});
+    launch.params.extent_o = problem.move.axes[axes->out].extent;
     launch.write_tail();
     launch.define_element()
         .set("TAIL_WALKED", tail && !axes->has(tail->inner))
@@ -167,6 +218,9 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
         .set("LAYOUT", values.at("layout"))
         .set("ORDER", values.at("order"))
         .set("STREAM", values.at("stream"));
+    if (shape.shifted) launch.defines().set("SHIFTED", 1);
+    if (shape.shifted) launch.launch.kernel.resident = unsigned(values.at("resident") / shape.items);
+    if (shape.skew) launch.defines().set("SKEW", shape.skew);
     return launch.done();
   };
   return {.group = shape.group(),
@@ -202,6 +256,26 @@ MoveCandidate tile_move() {
                 "diagonally"},
                {"access", 16, doublings(1, 16), "bytes",
                 "widest global access; the widest that the alignment allows is taken"},
+               {"skew",
+                by_length,
+                {by_length, never, 16, 32},
+                "bytes",
+                "by which tiles overlap where rows of elements up to 4 bytes begin anywhere within 16, moved in "
+                "16-byte "
+                "accesses all the same; 0: 16, where a GPU moves rows of 160 bytes and more; 1: accesses as the "
+                "alignment allows"},
+               {"load",
+                16,
+                {4, 16},
+                "bytes",
+                "of an access to rows of the input that begin anywhere, where tiles overlap; 4: where their alignment "
+                "allows it"},
+               {"resident",
+                1024,
+                {0, 768, 1024, 1536},
+                "work-items",
+                "of a compute unit, to which registers are fitted where loads are put together; 0: the compiler's own, "
+                "which waits for the first of eight packets before it asks for the last"},
                {"stream", 0, {0, 1}, "", "1: streaming loads and stores; no gain on an H200 (within 0.1%)"},
                {"rows",
                 0,
