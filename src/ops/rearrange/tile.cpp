@@ -47,6 +47,7 @@ struct Skew {
 // element by element, and are a fifth of such rows (estimate).
 constexpr i64 long_rows = 160;
 
+// Not of moves with a tail, nor of larger elements, of which each is an access.
 Skew skew_of(const Move& move, const TileAxes& axes, const Configuration& values, const DeviceModel& device) {
   const i64 wish = values.at("skew");
   if (wish == never || values.at("access") < 16 || move.element > 4 || move.tail) return {};
@@ -81,11 +82,9 @@ double row_cost(i64 bytes) {
   return bytes >= 256 || bytes < 64 ? 1 : bytes >= 128 ? 1.15 : 1.4;
 }
 
-// The length of a tile's row, in bytes, that costs least along an axis of `extent_bytes`, where tiles overlap.
-i64 fitting_row(i64 extent_bytes, i64 overlap) {
-  const auto cost = [&](i64 row) {
-    return double(ceil_div(extent_bytes + overlap, row - overlap) * row) * row_cost(row);
-  };
+// The length of a tile's row, in bytes, that costs least along an axis of `extent_bytes`.
+i64 fitting_row(i64 extent_bytes) {
+  const auto cost = [&](i64 row) { return in_blocks(extent_bytes, row) * row_cost(row); };
   i64 best = 256;
   for (const i64 row : {128, 64})
     if (cost(row) < cost(best)) best = row;
@@ -93,21 +92,21 @@ i64 fitting_row(i64 extent_bytes, i64 overlap) {
 }
 
 // Bytes of a tile's rows (in, out) where the tunables leave them open: 256 each, of which 8-bit elements reach 4065
-// GB/s on an H200. If all accesses are wide, shorter ones follow short axes: of 64 bytes beside 3136, tiles of 256 x
+// GB/s on an H200. If all rows are aligned, shorter ones follow short axes: of 64 bytes beside 3136, tiles of 256 x
 // 256 move 556 GB/s there. Beside an axis of at most 32 bytes a long other side grows by what it leaves; where local
 // memory is small, both shrink. Few forms, since each is compiled anew.
-Sides default_tile_bytes(const Move& move, const TileAxes& axes, const Sides& vectors, i64 overlap,
+Sides default_tile_bytes(const Move& move, const TileAxes& axes, const Sides& vectors, const Skew& skew,
                          const DeviceModel& device) {
   const auto bytes = [&](int axis) { return move.axes[axis].extent * move.element; };
   const auto beside = [&](int narrow, int other) { return bytes(narrow) <= 32 && bytes(other) >= 1024; };
   i64 in = 256, out = 256;
-  if (std::min(vectors.in, vectors.out) * move.element == 16) {
+  if (std::min(vectors.in, vectors.out) * move.element == 16 && !skew.shifted && !skew.bytes) {
     if (beside(axes.in, axes.out))
       in = 32, out = 2048;
     else if (beside(axes.out, axes.in))
-      in = 2048, out = overlap ? 64 : 32;
+      in = 2048, out = 32;
     else
-      in = fitting_row(bytes(axes.in), 0), out = fitting_row(bytes(axes.out), overlap);
+      in = fitting_row(bytes(axes.in)), out = fitting_row(bytes(axes.out));
   }
   // Two warps have something to load, 16 bytes of what is up to 16 bytes of a column.
   while (in * out < 1024 * std::min<i64>(16, 4 * move.element)) (in < out ? in : out) *= 2;
@@ -119,7 +118,7 @@ Shape shape_of(const Move& move, const TileAxes& axes, const Configuration& valu
   const i64 element = move.element;
   const Skew skew = skew_of(move, axes, values, device);
   const Sides vectors = vectors_of(move, axes, values.at("access"), skew);
-  const Sides open = default_tile_bytes(move, axes, vectors, skew.bytes, device);
+  const Sides open = default_tile_bytes(move, axes, vectors, skew, device);
   const i64 row_o = value_or(values, "tile_out", open.out);
   Shape shape{.tile_i = value_or(values, "tile_in", open.in) / element,
               .tile_o = row_o / element,
@@ -189,6 +188,9 @@ double predicted_seconds(const Move& move, const TileAxes& axes, const Shape& sh
   return local_memory_seconds(move, rows * std::max(traffic, passage) + singles + ends, device);
 }
 
+// Groups that every card from compute capability 8.0 on holds at a time.
+constexpr i64 most_groups = 16;
+
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const Move& move = problem.move;
   const auto axes = tile_axes(move);
@@ -219,7 +221,8 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
         .set("ORDER", values.at("order"))
         .set("STREAM", values.at("stream"));
     if (shape.shifted) launch.defines().set("SHIFTED", 1);
-    if (shape.shifted) launch.launch.kernel.resident = unsigned(values.at("resident") / shape.items);
+    if (shape.shifted)
+      launch.launch.kernel.resident = unsigned(std::min(most_groups, values.at("resident") / shape.items));
     if (shape.skew) launch.defines().set("SKEW", shape.skew);
     return launch.done();
   };
