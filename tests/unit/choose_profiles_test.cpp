@@ -20,7 +20,10 @@ struct Typical {
 const Typical typical_problems[] = {
     {"transpose f32 8192x8192", "tile", "block", "", "whole rows on both sides, turned in local memory or registers"},
     {"transpose u8 16384x16384", "tile", "block", "", "the same"},
-    {"transpose f16 8192x8192", "tile", "block", "", "the same, also where groups have at most 256 items"},
+    {"transpose u8 8191x8193", "tile", "block", "", "rows that begin anywhere, skewed"},
+    {"transpose f16 8191x4097", "tile", "block", "", "the same"},
+    {"transpose f32 4097x4095", "tile", "block", "", "the same"},
+    {"transpose f16 8192x8192", "tile", "block", "", "aligned rows, also where groups have at most 256 items"},
     {"rearrange u8 4000x6000x3 \"h w c -> w h c\"", "tile_nd", "runs", "", "pixels of three bytes are no element"},
     {"rearrange u8 4000x6000x3 \"h w c -> c h w\"", "interleave", "interleave_cpu", "",
      "few lanes are picked out of whole words"},

@@ -52,6 +52,12 @@ TEST(GpuForms, RowsGoBackwardsInPackets) {
                        by);
 }
 
+TEST(GpuForms, SkewedTilesGoBackwardsFromPlacesBelowTheFirst) {
+  constexpr std::array by{"tile"};
+  expect_oracle_on_gpu(transpose(),
+                       {laid_out(Dtype::u8, {171, 173}, {-179, 1}), laid_out(Dtype::u8, {173, 171}, {175, 1})}, by);
+}
+
 TEST(GpuForms, TileNdGoesByElementsWhereRunsAreShort) {
   constexpr std::array by{"tile_nd"};
   expect_oracle_on_gpu(
