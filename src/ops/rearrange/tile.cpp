@@ -43,6 +43,9 @@ struct Skew {
   i64 bytes = 0;
 };
 
+// Bytes by which tiles overlap: the fewest, since neighbours read them twice.
+constexpr i64 default_skew = 16;
+
 // Bytes of an axis from which on a tile of 16-byte accesses to rows that begin anywhere competes: ends of rows go
 // element by element, and are a fifth of such rows (estimate).
 constexpr i64 long_rows = 160;
@@ -54,7 +57,7 @@ Skew skew_of(const Move& move, const TileAxes& axes, const Configuration& values
   const auto bytes = [&](int axis) { return move.axes[axis].extent * move.element; };
   if (wish == by_length && (device.is_cpu() || std::min(bytes(axes.in), bytes(axes.out)) < long_rows)) return {};
   return {proven_alignment(move, false, axes.in, 16) < 16 && values.at("load") == 16,
-          proven_alignment(move, true, axes.out, 16) < 16 ? (wish == by_length ? 16 : wish) : 0};
+          proven_alignment(move, true, axes.out, 16) < 16 ? (wish == by_length ? default_skew : wish) : 0};
 }
 
 // Elements per access: of 16 bytes, 4 bytes (smaller elements) or one element.
@@ -203,7 +206,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   values["tile_out"] = shape.tile_o * move.element;
   values["items"] = shape.items;
   values["rows"] = shape.rows;
-  values["skew"] = shape.skew || shape.shifted ? std::max<i64>(shape.skew, 16) : never;
+  values["skew"] = shape.skew || shape.shifted ? std::max(shape.skew, default_skew) : never;
   const auto launches = [=, &problem] {
     const auto& tail = problem.move.tail;
     MoveLaunch launch("rearrange/tile", problem.as(shape.walked(problem.move, axes->out)), shape.group());
@@ -263,10 +266,9 @@ MoveCandidate tile_move() {
                 by_length,
                 {by_length, never, 16, 32},
                 "bytes",
-                "by which tiles overlap where rows of elements up to 4 bytes begin anywhere within 16, moved in "
-                "16-byte "
-                "accesses all the same; 0: 16, where a GPU moves rows of 160 bytes and more; 1: accesses as the "
-                "alignment allows"},
+                "by which tiles overlap where rows of elements up to 4 bytes begin anywhere within 16 bytes, which are "
+                "moved in 16-byte accesses all the same; 0: 16, where a GPU moves rows of 160 bytes and more; 1: none, "
+                "and accesses as the alignment allows"},
                {"load",
                 16,
                 {4, 16},
