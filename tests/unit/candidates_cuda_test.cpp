@@ -172,6 +172,8 @@ Texts tuned_texts() {
     texts.add(candidate_named("tile"), transpose_problem(Dtype::f64, 6400, 6400), values);
   }
   add_every_value(texts, "tile_nd", problems(Dtype::u8)[3]);
+  add_every_value(texts, "tile_flat", problems(Dtype::u8)[3]);
+  add_every_value(texts, "tile_flat", transpose_problem(Dtype::f32, 6404, 6404));
   add_every_value(texts, "rows", tail_axis_problems(Dtype::f32)[1]);
   add_every_value(texts, "swap", {"in place", problem_of(transpose(), square_views(Dtype::f32))});
   add_every_value(texts, "tma", transpose_problem(Dtype::u16, 6400, 6400));
@@ -196,7 +198,7 @@ TEST_F(CandidatesCuda, EveryProblemCompilesAndEveryVariantForEveryGeneration) {
   for (std::size_t hand = 0; hand < generations.size(); ++hand) {
     const char* const architecture = generations[hand];
     const Texts texts = default_texts(architecture);
-    for (const char* candidate : {"tile", "tile_nd", "rows", "shift", "swap", "vectors", "plain"})
+    for (const char* candidate : {"tile", "tile_nd", "tile_flat", "rows", "shift", "swap", "vectors", "plain"})
       EXPECT_GE(texts.taken(candidate), 5) << candidate;
     if (std::string(architecture) == "sm_80")
       EXPECT_EQ(texts.taken("tma"), 0);

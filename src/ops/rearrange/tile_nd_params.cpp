@@ -47,7 +47,8 @@ void write_places(const TileNd& tile, const TileNdPadding& padding, TileNdParams
 }
 
 /// How runs and their numbers shrink where a tile sticks out of the array.
-void write_cuts(const Move& move, const TileNd& tile, TileNdParams& params) {
+template <class Params>
+void write_cuts(const Move& move, const TileNd& tile, Params& params) {
   const bool shared = tile.in.cut == tile.out.cut;  // the same for both: all runs are there, and both kinds are shorter
   const int i = tile.in.cut, o = shared ? -1 : tile.out.cut;
   const auto block = [&](int axis) { return axis < 0 ? 1 : tile.block[axis]; };
@@ -62,6 +63,17 @@ void write_cuts(const Move& move, const TileNd& tile, TileNdParams& params) {
   params.out_run_per_i = per(tile.out.run_length, shared ? i : -1);
   params.out_run_per_o = per(tile.out.run_length, o);
   params.out_runs_per_i = per(tile.out.count, shared ? -1 : i);
+}
+
+/// What an index of each axis adds beyond all indices of the faster ones.
+template <class T>
+void write_jumps(const TileNd& tile, const std::vector<int>& axes, const auto& step, T* jump) {
+  for (size_t d = 0; d < axes.size(); ++d)
+    jump[d] = T(step(axes[d]) - (d == 0 ? 0 : tile.block[axes[d - 1]] * step(axes[d - 1])));
+}
+
+void write_dividers(const TileNd& tile, const std::vector<int>& axes, u32* multiplier) {
+  for (size_t d = 1; d < axes.size(); ++d) multiplier[d] = multiplier_of(tile.block[axes[d - 1]]);
 }
 
 }  // namespace
@@ -79,6 +91,39 @@ TileNdParams tile_nd_params(const Move& move, const TileNd& tile, const TileNdPa
   TileNdParams params{};
   write_runs(move, tile, items, params);
   write_places(tile, padding, params);
+  write_cuts(move, tile, params);
+  return params;
+}
+
+TileFlatParams tile_flat_params(const Move& move, const TileFlat& flat) {
+  const TileNd& tile = flat.tile;
+  TileFlatParams params{};
+  const auto in = [&](int axis) { return move.axes[axis].in; };
+  const auto out = [&](int axis) { return move.axes[axis].out; };
+  const auto local = [&](int axis) { return flat.step[axis]; };
+  write_jumps(tile, tile.in.runs, in, params.in_runs_jump);
+  write_jumps(tile, tile.in.runs, local, params.in_runs_local);
+  write_jumps(tile, tile.out.runs, out, params.out_runs_jump);
+  write_jumps(tile, tile.out.runs, local, params.out_runs_local);
+  write_jumps(tile, tile.out.run, local, params.out_run_jump);
+  write_dividers(tile, tile.in.runs, params.in_runs_multiplier);
+  write_dividers(tile, tile.out.runs, params.out_runs_multiplier);
+  write_dividers(tile, tile.out.run, params.out_run_multiplier);
+  params.in_runs_axes = u32(tile.in.runs.size());
+  params.out_runs_axes = u32(tile.out.runs.size());
+  const auto bounds = core::in_bounds(move);
+  params.in_begin = bounds.low - move.in_offset;
+  params.in_end = bounds.high - move.in_offset;
+  const auto write_packets = [](i64 count, u32& packets, u32& divider) {
+    packets = u32(count);
+    if (count > 1) divider = multiplier_of(count);
+  };
+  write_packets(flat.in_packets, params.in_packets, params.in_packets_divider);
+  write_packets(flat.out_packets, params.out_packets, params.out_packets_divider);
+  params.out_runs = u32(tile.out.count);
+  params.turn_shift = u32(flat.turn_shift);
+  params.rotate_shift = u32(flat.rotate_shift);
+  params.out_run_extent = u32(tile.block[tile.out.run.front()]);
   write_cuts(move, tile, params);
   return params;
 }

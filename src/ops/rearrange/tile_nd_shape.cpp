@@ -31,6 +31,8 @@ struct Chain {
   std::vector<Cut> cuts;    // in ascending order
 };
 
+constexpr i64 packet = 16;  // bytes of the widest access
+
 std::vector<int> chain_axes(const Move& move, bool output) {
   std::vector<int> chain;
   for (i64 run = 1; chain.size() < most_tile_nd_axes; run *= move.axes[chain.back()].extent) {
@@ -53,10 +55,15 @@ std::vector<Cut> cuts_of(const Move& move, const std::vector<int>& chain, i64 mo
     if (whole > 0) cuts.insert({whole, 1});
     const i64 most = bytes / run;
     if (whole == chain.size() || most < 2) continue;
-    const i64 block = ceil_div(extent(whole), ceil_div(extent(whole), most)), step = sector / std::gcd(sector, run);
+    const i64 block = ceil_div(extent(whole), ceil_div(extent(whole), most));
     cuts.insert({whole, block});
-    if (const i64 even = ceil_div(block, step) * step; even < extent(whole) && even * run <= most_bytes)
+    for (const i64 unit : {sector, packet}) {  // a packet, where sectors are out of reach
+      const i64 step = unit / std::gcd(unit, run), up = ceil_div(block, step) * step,
+                even = up * run <= most_bytes ? up : block / step * step;
+      if (even < 2 || even >= extent(whole)) continue;
       cuts.insert({whole, even});
+      break;
+    }
   }
   return {cuts.begin(), cuts.end()};
 }
@@ -75,6 +82,7 @@ Chain chain_of(const Move& move, bool output, i64 most_bytes, i64 sector) {
 
 struct Limits {
   i64 bytes, access, items, in_flight, sector;
+  bool flat = false;  // for tile_flat.kernel: runs are as long as can be, and there are no tables
 };
 
 /// Tries the tiles of all pairs of cuts. What it works with is kept from pair to pair, so that it allocates little.
@@ -116,6 +124,7 @@ class Search {
   void consider() {
     set_run(in_, tile_.in);
     set_run(out_, tile_.out);
+    if (limits_.flat) return consider_flat();
     if (tile_.in.count > most_tile_nd_runs || tile_.out.count > most_tile_nd_runs) return;
     traffic_ = (overhead(false) + overhead(true)) / 2;
     outside_ = sticking_out(tile_.in.cut) * (tile_.in.cut == tile_.out.cut ? 1 : sticking_out(tile_.out.cut));
@@ -127,6 +136,22 @@ class Search {
     settle();
     balance();
     if (!best_ || tile_.cost < best_->cost) best_ = tile_;
+  }
+
+  void consider_flat() {
+    traffic_ = (overhead(false) + overhead(true)) / 2;
+    outside_ = sticking_out(tile_.in.cut) * (tile_.in.cut == tile_.out.cut ? 1 : sticking_out(tile_.out.cut));
+    // Items beyond the array have nothing to do, and what a group does before its first access is as for tile_nd.
+    constexpr double idle = 0.25, beginning = 1536;
+    // Packets that begin anywhere take half as many operations more.
+    constexpr double anywhere = 0.02;
+    const int sides = (alignment(false) < packet) + (alignment(true) < packet);
+    const double begun = 1 + outside_ * beginning / (elements_ * move_.element);
+    tile_.cost = traffic_ * (1 + idle * (outside_ - 1)) * (1 + anywhere * sides) * begun;
+    if (best_ && tile_.cost >= best_->cost) return;
+    set_runs(out_, tile_.in);
+    set_runs(in_, tile_.out);
+    best_ = tile_;
   }
 
   void set_run(const Chain& own, TileNd::Side& s) {
@@ -226,27 +251,13 @@ class Search {
   /// ends are moved where that costs least. What is contiguous stays so.
   void balance() {
     for (const bool output : {true, false}) {
-      for (balanced_ = tile_; shorten(output);) {
+      const TileNd::Side& s = tile_.side(output);
+      for (balanced_ = tile_; tile_nd_shorten(tile_, output) && s.count <= most_tile_nd_runs;) {
         settle();
         if (tile_.cost < balanced_.cost) balanced_ = tile_;
       }
       tile_ = balanced_;
     }
-  }
-
-  /// Lets the slowest axis of a run number shorter runs instead. An axis that is cut must stay the slowest there, and
-  /// can only be one that both sides cut.
-  bool shorten(bool output) {
-    const bool shared = tile_.in.cut == tile_.out.cut;
-    TileNd::Side& s = tile_.side(output);
-    if (s.run.size() < 2 || s.runs.size() == most_tile_nd_axes || (s.run.back() == s.cut && !shared)) return false;
-    const int axis = s.run.back();
-    s.run.pop_back();
-    s.runs.insert(axis == s.cut ? s.runs.end() : s.runs.begin(), axis);
-    if (axis == s.cut) s.cut = -1;
-    s.run_length /= tile_.block[axis];
-    s.count *= tile_.block[axis];
-    return s.count <= most_tile_nd_runs;
   }
 
   const Move& move_;
@@ -330,6 +341,35 @@ class Conflicts {
 
 std::optional<TileNd> tile_nd_of(const Move& move, i64 bytes, i64 access, i64 items, i64 in_flight, i64 sector) {
   return Search(move, {bytes, access, items, in_flight, sector}).best();
+}
+
+std::optional<TileNd> tile_flat_of(const Move& move, i64 bytes, i64 sector) {
+  return Search(move, {.bytes = bytes, .access = 1, .items = 1, .in_flight = 1, .sector = sector, .flat = true}).best();
+}
+
+bool tile_nd_shorten(TileNd& tile, bool output) {
+  const bool shared = tile.in.cut == tile.out.cut;
+  TileNd::Side& s = tile.side(output);
+  if (s.run.size() < 2 || s.runs.size() == most_tile_nd_axes || (s.run.back() == s.cut && !shared)) return false;
+  const int axis = s.run.back();
+  s.run.pop_back();
+  s.runs.insert(axis == s.cut ? s.runs.end() : s.runs.begin(), axis);
+  if (axis == s.cut) s.cut = -1;
+  s.run_length /= tile.block[axis];
+  s.count *= tile.block[axis];
+  return true;
+}
+
+i64 tile_nd_alignment(const Move& move, const TileNd& tile, bool output, i64 limit) {
+  const TileNd::Side& s = tile.side(output);
+  const auto step = [&](size_t d) { return move.axes[d].*core::side(output) * move.element; };
+  i64 starts = limit | (output ? move.out_align | move.out_offset * move.element
+                               : move.in_align | move.in_offset * move.element);
+  for (size_t d = 0; d < move.axes.size(); ++d) {
+    if (!core::contains(s.run, int(d))) starts |= step(d);
+    else if (tile.block[d] < move.axes[d].extent) starts |= step(d) * tile.block[d];
+  }
+  return starts & -starts;
 }
 
 i64 tile_nd_width(i64 run, i64 items) {

@@ -39,6 +39,16 @@ struct TileNd {
 /// axis is contiguous on one side.
 std::optional<TileNd> tile_nd_of(const Move& move, i64 bytes, i64 access, i64 items, i64 in_flight, i64 sector);
 
+/// The same for tile_flat.kernel, whose runs are as long as can be and may be any number; of at most 64 KiB.
+std::optional<TileNd> tile_flat_of(const Move& move, i64 bytes, i64 sector);
+
+/// Lets the slowest axis of a run number shorter runs instead, where it can. An axis that is cut must stay the slowest
+/// there, and can only be one that both sides cut.
+bool tile_nd_shorten(TileNd& tile, bool output);
+
+/// Largest power of two, up to `limit`, that divides the byte address of every run's start on one side.
+i64 tile_nd_alignment(const Move& move, const TileNd& tile, bool output, i64 limit);
+
 /// How many of a group's items work side by side along runs of `run` accesses, such that every pass takes as many.
 i64 tile_nd_width(i64 run, i64 items);
 
