@@ -44,8 +44,8 @@ double predicted_seconds(const Move& move, const Pixels& pixels, i64 items, cons
   const i64 lanes = move.axes[pixels.lanes].extent, along = move.axes[pixels.along].extent;
   const i64 segment = items * packet / move.element;
   const double empty = in_blocks(along, segment) / along, gaps = double(pixels.pitch) / lanes;
-  // Items without a pixel cost little: f32 rows of 128, 200 and 320 pixels, where 256 find room, move at 0.96 to 0.98 of
-  // an H200's copy. Compute units without a group cost all of it.
+  // Items without a pixel cost little: f32 rows of 128, 200 and 320 pixels, where 256 find room, move at 0.96 to 0.98
+  // of an H200's copy. Compute units without a group cost all of it.
   constexpr double without_pixel = 0.1;
   const double idle = std::max(1.0, device.units() * (segment * lanes) / move.count());
   const double bytes = idle * bytes_of(move) * (1 + gaps) * (1 + without_pixel * (empty - 1));

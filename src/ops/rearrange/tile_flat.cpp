@@ -13,7 +13,7 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr i64 long_row = 128;            // bytes that coalesce without a detour
+constexpr i64 long_row = 128;               // bytes that coalesce without a detour
 constexpr i64 most_numbers = i64{1} << 16;  // of packets of a tile, which reciprocals of 32 bits divide exactly
 
 constexpr double beginning_seconds = 1.5e-6;  // until a group has its first tile; half of "tile_nd"'s: no tables
@@ -55,8 +55,8 @@ std::optional<TileNd> fitting_tile(const Move& move, i64 bytes, i64 least, i64 r
 double cost_of(const Move& move, const TileNd& tile, const FlatAccess& access) {
   // Of 9.4 bytes that a unit of an H200 copies in a clock, those for one of a warp's 32 items.
   constexpr double round_bytes = 0.29;
-  constexpr double usual_rounds = 2;    // most layouts have 1 or 2
-  constexpr double overlap = 4;         // of the shorter of traffic and passage a quarter shows, as in "tile_nd"
+  constexpr double usual_rounds = 2;  // most layouts have 1 or 2
+  constexpr double overlap = 4;       // of the shorter of traffic and passage a quarter shows, as in "tile_nd"
   TileFlat flat = tile_flat_tight(move, tile, access);
   flat.rounds = usual_rounds;
   const double passage = flat.passage() * round_bytes / move.element;
@@ -85,8 +85,8 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   // Small arrays are cut finer, so that each compute unit has a few tiles.
   const i64 share = move.count() * move.element / std::max(1u, 4 * unsigned(device.units())),
             largest = wish.at("bytes"), least = largest / 8;
-  const auto tile = fitting_tile(move, std::clamp<i64>(share, least, largest), least / 8, room_bytes(wish), wish,
-                                 device.sector);
+  const auto tile =
+      fitting_tile(move, std::clamp<i64>(share, least, largest), least / 8, room_bytes(wish), wish, device.sector);
   if (!tile) return refuse("no axis is contiguous in the input, or none in the output, or runs are too short");
   if (tile_nd_walk(move, *tile).size() > MOVE_AXES) return refuse("more axes than a walk takes");
   const FlatAccess access = best_access(move, *tile, wish);
@@ -107,12 +107,14 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
         .set("OUT_WORDS", std::max<i64>(1, access.out / word))
         .set("IN_FLIGHT", std::max<i64>(1, wish.at("in_flight") / access.in))
         .set("LOCAL_WORDS", flat.by_words ? 1 : std::max<i64>(1, access.in / word))
-        .set("OUT_AXES", axes <= 1 ? 1 : axes <= 3 ? 3 : 6)
+        .set("OUT_AXES", axes <= 1   ? 1
+                         : axes <= 3 ? 3
+                                     : 6)
         .set("ROTATE", flat.rotate)
         .set("ROWS_END", rows_end(move, flat.tile, access.out))
         // Packets that a run does not fill are read whole, too, unless that is but the last tile's.
-        .set("IN_ANYWHERE", anywhere(move, flat.tile, false, access.in) ||
-                                flat.tile.in.run_length * move.element % access.in != 0)
+        .set("IN_ANYWHERE",
+             anywhere(move, flat.tile, false, access.in) || flat.tile.in.run_length * move.element % access.in != 0)
         .set("OUT_ANYWHERE", anywhere(move, flat.tile, true, access.out));
     launch.launch.kernel.resident = unsigned(wish.at("resident") / group.items);
     Launches launches = launch.done();
@@ -120,8 +122,8 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
     return launches;
   };
   return {.group = group,
-          .seconds = local_memory_seconds(move, 2 * bytes_of(move) * cost_of(move, *tile, access), device) +
-                     beginning_seconds,
+          .seconds =
+              local_memory_seconds(move, 2 * bytes_of(move) * cost_of(move, *tile, access), device) + beginning_seconds,
           .configuration = wish,
           .launches = launches};
 }
@@ -138,7 +140,10 @@ MoveCandidate tile_flat_move() {
                 "of the largest tile; an eighth more of local memory is set aside"},
                {"items", 256, doublings(64, 512), "work-items", "group size"},
                {"in_flight", 64, doublings(16, 128), "bytes", "that an item asks for before it waits for the first"},
-               {"resident", 1536, {0, 768, 1024, 1280, 1536, 2048}, "work-items",
+               {"resident",
+                1536,
+                {0, 768, 1024, 1280, 1536, 2048},
+                "work-items",
                 "of a compute unit, to which registers are fitted; 0: the compiler's own"},
                {"access_in", 16, {4, 8, 16}, "bytes", "of an access to the input, no smaller than an element"},
                {"access_out", 0, {0, 4, 8, 16}, "bytes", "of an access to the output, likewise; 0: by operations"},

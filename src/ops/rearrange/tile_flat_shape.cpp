@@ -123,15 +123,15 @@ TileFlat tile_flat_tight(const Move& move, const TileNd& tile, const FlatAccess&
 
 std::optional<TileFlat> tile_flat_layout(const Move& move, const TileNd& tile, const FlatAccess& access, i64 room,
                                          i64 banks) {
-  constexpr i64 most_pad = 6;         // units
+  constexpr i64 most_pad = 6;          // units
   constexpr double good_rounds = 1.2;  // no reason to look any further
   Conflicts conflicts(move, access.out, banks);
   std::optional<TileFlat> best;
   const i64 turns = access.out / std::max(word, move.element);  // words of a packet
   // Conflicts that hide behind operations are as good as none.
   const auto is_good = [&] {
-    return best && (best->rounds <= good_rounds ||
-                    best->rounds + accesses_beside <= best->operations() / operations_a_round);
+    return best &&
+           (best->rounds <= good_rounds || best->rounds + accesses_beside <= best->operations() / operations_a_round);
   };
   const auto consider = [&](TileFlat flat) {
     conflicts.lay_out(flat);

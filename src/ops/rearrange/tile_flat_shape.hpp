@@ -12,15 +12,15 @@ struct FlatAccess {
 
 struct TileFlat {
   TileNd tile;
-  std::vector<i64> step;         // of local memory, in elements, for an index of each axis of the tile
-  i64 size = 0;                  // elements of local memory, wherever within a word the tile begins
+  std::vector<i64> step;                // of local memory, in elements, for an index of each axis of the tile
+  i64 size = 0;                         // elements of local memory, wherever within a word the tile begins
   i64 in_packets = 1, out_packets = 1;  // that a run touches at most
-  double ends = 0;               // operations for what whole packets leave of a run of the output
-  bool by_words = false;         // packets of the input go to local memory by words, else whole
-  bool rotate = false;           // items take the elements of a word in different orders
-  i64 turn_shift = 0;            // item n begins at word n >> turn_shift of its packet of the output
-  i64 rotate_shift = 0;          // and with `rotate` at element n >> rotate_shift of a word
-  double rounds = 1;             // of local memory that an element read by neighbouring items takes
+  double ends = 0;                      // operations for what whole packets leave of a run of the output
+  bool by_words = false;                // packets of the input go to local memory by words, else whole
+  bool rotate = false;                  // items take the elements of a word in different orders
+  i64 turn_shift = 0;                   // item n begins at word n >> turn_shift of its packet of the output
+  i64 rotate_shift = 0;                 // and with `rotate` at element n >> rotate_shift of a word
+  double rounds = 1;                    // of local memory that an element read by neighbouring items takes
 
   double operations() const;  // of items, for an element
   double passage() const;     // of an element through local memory, in rounds

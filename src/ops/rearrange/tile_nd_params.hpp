@@ -8,6 +8,7 @@
 namespace axisloom::ops {
 
 #include "ops/rearrange/tile_nd.params.h"
+// It takes TILE_ND_AXES from the one above.
 #include "ops/rearrange/tile_flat.params.h"
 static_assert(most_tile_nd_axes == TILE_ND_AXES);
 static_assert(arguments_fit(sizeof(TileNdParams), 2) && arguments_fit(sizeof(TileFlatParams), 2));

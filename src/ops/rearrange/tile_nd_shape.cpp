@@ -366,8 +366,10 @@ i64 tile_nd_alignment(const Move& move, const TileNd& tile, bool output, i64 lim
   i64 starts = limit | (output ? move.out_align | move.out_offset * move.element
                                : move.in_align | move.in_offset * move.element);
   for (size_t d = 0; d < move.axes.size(); ++d) {
-    if (!core::contains(s.run, int(d))) starts |= step(d);
-    else if (tile.block[d] < move.axes[d].extent) starts |= step(d) * tile.block[d];
+    if (!core::contains(s.run, int(d)))
+      starts |= step(d);
+    else if (tile.block[d] < move.axes[d].extent)
+      starts |= step(d) * tile.block[d];
   }
   return starts & -starts;
 }
