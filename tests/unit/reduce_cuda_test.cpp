@@ -138,8 +138,8 @@ TEST_F(ReduceCuda, SomeCompileChecked) {
 /// Of the sum along the last axis.
 Launch rows_launch(Dtype dtype, const Dims& shape = {1 << 26}) {
   const View view = View::contiguous(dtype, shape);
-  const ops::ReduceCandidate& rows = ops::reduce_candidates()[0];
-  EXPECT_EQ(rows.info.name, "rows");
+  const auto is_rows = [](const ops::ReduceCandidate& candidate) { return candidate.info.name == "rows"; };
+  const ops::ReduceCandidate& rows = *std::ranges::find_if(ops::reduce_candidates(), is_rows);
   return ops_test::launch_of(rows, problem_for(reduction("sum", {{"axes", "-1"}}), view), default_values(rows.info),
                              gpu_info());
 }
