@@ -2,6 +2,7 @@
 #define FOLD_SUM 0
 #define FOLD_LEAST 1
 #define FOLD_GREATEST 2
+#define FOLD_SQUARES 3
 #define THIN_COLUMNS 8
 
 typedef struct {
@@ -13,8 +14,8 @@ typedef struct {
   i64 results;  // these five of `fold` alone
   i64 reduced;
   i64 inner;
-  i64 share;    // of the reduced axis, a part
-  i64 padding;
+  i64 count;    // elements of a result: lead x reduced
+  i64 share;    // of them, a part
   i64 k;        // these four of `thin` alone: steps from element to element
   i64 row;
   i64 column;

@@ -34,28 +34,41 @@ void launch_judge(const Workload& workload, const char* kernel, const Data& data
 
 }  // namespace
 
-std::vector<Folded> folded_on_device(const Workload& workload, const Reduction& reduction, Fold fold) {
-  const i64 parts = std::clamp<i64>(wanted_tasks / reduction.results(), 1, ceil_div(reduction.reduced, least_share));
+std::vector<u64> folded_on_device(const Workload& workload, const Reduction& reduction, Fold fold, bool places) {
+  const i64 count = reduction.count();
+  const i64 most_parts = std::clamp<i64>(wanted_tasks / reduction.results(), 1, ceil_div(count, least_share));
   JudgeParams params{};
   params.offset = reduction.in_offset;
   params.results = reduction.results();
   params.reduced = reduction.reduced;
   params.inner = reduction.inner;
-  params.share = ceil_div(reduction.reduced, parts);
-  params.tasks = params.results * ceil_div(reduction.reduced, params.share);
+  params.count = count;
+  params.share = ceil_div(count, most_parts);
+  const i64 parts = ceil_div(count, params.share);
+  params.tasks = params.results * parts;
   const int components = core::components_of(reduction.in);
   jit::Defines defines;
-  defines.set("COMPONENTS", components).set("IN_ONE", reduction.in == Dtype::c64).set("FOLD", i64(fold));
+  defines.set("COMPONENTS", components).set("IN_ONE", reduction.in == Dtype::c64);
+  defines.set("FOLD", i64(fold)).set("PLACES", places);
 
-  std::vector<Folded> folded(params.tasks * components);
-  const auto bytes = std::as_writable_bytes(std::span(folded));
+  // No more than what is wanted is fetched and gone over: of millions of results that takes longer than to work them
+  // out.
+  const int words = places ? 2 : 1;
+  std::vector<u64> fetched(params.tasks * components * words);
+  const auto bytes = std::as_writable_bytes(std::span(fetched));
   const Buffer buffers[] = {workload.device().allocate(bytes.size())};
   launch_judge(workload, "fold", workload.data(0), {reduction.in, fraction_bits(reduction.kind, reduction.in)}, defines,
                params, buffers, bytes);
+  if (parts == 1 && !places) return fetched;
   const size_t results = params.results * components;
-  for (size_t i = results; i < folded.size(); ++i) merge(fold, folded[i % results], folded[i]);
-  folded.resize(results);
-  return folded;
+  std::vector<u64> wanted(results);
+  for (size_t i = 0; i < results; ++i) {
+    Folded all;
+    for (size_t from = i * words; from < fetched.size(); from += results * words)
+      merge(fold, all, {fetched[from], places ? i64(fetched[from + 1]) : 0});
+    wanted[i] = places ? u64(all.at) : all.value;
+  }
+  return wanted;
 }
 
 void thin_product_on_device(const Workload& workload, const HashedMatrix& matrix, i64 rows, i64 k, i64 width,

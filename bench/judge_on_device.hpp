@@ -9,20 +9,20 @@ namespace axisloom::bench {
 
 class Workload;
 
-/// What became of the numbers that go into one result, or into one component of a complex one. Sums count modulo 2^64,
-/// as those of integers do; of floats they stay far below.
+/// What becomes of the numbers of a result: their sum, the best of them, or the sum of their squares.
+enum class Fold { sum, least, greatest, squares };  // counted as by FOLD in judge.params.h
+
+/// What became of the numbers that go into one result, or into one component of a complex one.
 struct Folded {
-  u64 sum = 0;
-  i64 best = 0;
-  i64 best_at = -1;  // along the reduced axis; -1: none yet
+  u64 value = 0;  // sums count modulo 2^64, as those of integers do; of floats they stay far below
+  i64 at = -1;    // of the best its place along the reduced axes; -1: none yet
 };
-enum class Fold { sum, least, greatest };  // counted as by FOLD in judge.params.h
 
 /// Adds what became of another part of the numbers.
 void merge(Fold fold, Folded& into, const Folded& part);
 
-/// All results, component beside component.
-std::vector<Folded> folded_on_device(const Workload& workload, const Reduction& reduction, Fold fold);
+/// Of all results, component beside component, the value; where `places` is set, the place of the best.
+std::vector<u64> folded_on_device(const Workload& workload, const Reduction& reduction, Fold fold, bool places);
 
 /// Where the elements of a matrix lie in a buffer of hashes, and what they are.
 struct HashedMatrix {

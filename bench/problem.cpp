@@ -6,11 +6,20 @@
 #include "planner/registry.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace axisloom::bench {
 namespace {
 
 constexpr std::array<std::string_view, 6> known_reductions{"sum", "mean", "min", "max", "argmin", "argmax"};
+
+/// The kind of Reduction that an operation is; empty for others.
+std::string_view kind_of(const Operation& op) {
+  const ops::OpEntry& entry = ops::entry(op.name);
+  if (std::ranges::count(known_reductions, entry.known_as) != 0) return entry.known_as;
+  const std::string_view order = op.option("ord").value_or("2");
+  return entry.name == "norm" && (order == "2" || order == "fro") ? "norm" : "";
+}
 
 /// Which axes of an array of that rank are reduced: those of the option, else all.
 std::vector<bool> reduced_axes(const Operation& op, int rank) {
@@ -57,18 +66,22 @@ Matrix matrix_of(const View& view, bool rows, bool columns) {
 }  // namespace
 
 std::optional<Reduction> reduction_of(const Operation& op, std::span<const View> views) {
-  const std::string_view kind = ops::entry(op.name).known_as;
-  if (std::ranges::count(known_reductions, kind) == 0) return std::nullopt;
+  const std::string_view kind = kind_of(op);
+  if (kind.empty()) return std::nullopt;
   const View &in = views[0], &out = views[1];
   if (!in.is_contiguous() || !out.is_contiguous()) return std::nullopt;
   Reduction reduction{std::string(kind), in.dtype, out.dtype, 1, 1, 1, in.offset, out.offset, {}};
   const std::vector<bool> reduced = reduced_axes(op, in.rank());
-  bool within = false, behind = false;
+  bool within = false, behind = false;  // the axes that are reduced
   for (int axis = 0; axis < in.rank(); ++axis) {
     const bool goes = reduced[axis];
     if (goes) reduction.axes.push_back(axis);
     if (in.shape[axis] == 1) continue;
-    if (goes && behind) return std::nullopt;
+    if (goes && behind) {
+      if (reduction.outer > 1 || reduction.lead > 1) return std::nullopt;
+      reduction.lead = std::exchange(reduction.reduced, 1);
+      reduction.outer = std::exchange(reduction.inner, 1);
+    }
     within = within || goes;
     behind = within && !goes;
     (goes ? reduction.reduced : behind ? reduction.inner : reduction.outer) *= in.shape[axis];

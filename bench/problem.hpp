@@ -13,16 +13,20 @@
 
 namespace axisloom::bench {
 
-/// A contiguous array [outer][reduced][inner] that becomes [outer][inner]. Of a sum along the rows of a matrix inner is
-/// 1, of one along its columns outer is 1, of one of the whole array both are.
+/// A contiguous array [lead][outer][reduced][inner] that becomes [outer][inner]. Of a sum along the rows of a matrix
+/// inner is 1, of one along its columns outer is 1, of one of the whole array both are. Lead is above 1 only where axes
+/// are reduced on both sides of others: of a mean over the batch and the pixels of NCHW, say.
 struct Reduction {
-  std::string kind;  // "sum", "mean", "min", "max", "argmin" or "argmax"
+  std::string kind;  // "sum", "mean", "min", "max", "argmin", "argmax", or "norm": that of order 2
   Dtype in = Dtype::f32, out = Dtype::f32;
   i64 outer = 1, reduced = 1, inner = 1;
   i64 in_offset = 0, out_offset = 0;  // of the first elements
   std::vector<int> axes = {};         // of the input that are reduced
+  i64 lead = 1;
 
   i64 results() const noexcept { return outer * inner; }
+  /// Elements of one result, whose places are counted with the lead outermost.
+  i64 count() const noexcept { return lead * reduced; }
 };
 /// Nothing when the operation is none of these, or an array has gaps. `views`: the input, then the output.
 std::optional<Reduction> reduction_of(const Operation& op, std::span<const View> views);

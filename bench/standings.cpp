@@ -56,7 +56,7 @@ std::vector<Standing> standings(std::span<const Document> documents) {
 }
 
 std::vector<Standing> standings_by_library(std::span<const Document> documents) {
-  return standings_by(documents, [](const std::string& name) { return name.substr(0, name.find("-out")); });
+  return standings_by(documents, [](const std::string& name) { return name.substr(0, name.find('-')); });
 }
 
 Table standings_of(std::span<const Document> documents) {

@@ -40,6 +40,8 @@ Mistakes compared_on_host(Team& team, const core::Move& move, const std::byte* w
 
 /// By kernels of verify.kernel: fills a buffer with data, from position 0 on.
 void fill_on_device(const Device& device, const Queue& queue, const Data& data, const Buffer& buffer);
+/// All 32-bit words of the first elements of such a buffer xored, worked out without it.
+u32 words_on_device(const Device& device, const Queue& queue, const Data& data, i64 elements);
 /// As indexed_on_host, for a buffer on the device; it does not say where.
 Mistakes indexed_on_device(const Device& device, const Queue& queue, const core::Move& move, const Data& data,
                            const Buffer& out);

@@ -2,6 +2,7 @@
 #include "bench/launch.hpp"
 #include "bench/verify.hpp"
 
+#include <functional>
 #include <numeric>
 
 namespace axisloom::bench {
@@ -46,6 +47,17 @@ void launch(const Device& device, const Queue& queue, const char* kernel, const 
   launch_check(device, queue, "verify", kernel, defines, params.points, buffers, std::as_bytes(std::span(&params, 1)));
 }
 
+/// What each item of a kernel that looks at points has stored, in the buffer behind the others.
+std::vector<u32> counted(const Device& device, const Queue& queue, const char* kernel, const Data& data,
+                         const VerifyParams& params, std::vector<Buffer> buffers) {
+  const CheckGrid grid(device, params.points);
+  std::vector<u32> counts(grid.groups * grid.items);
+  buffers.push_back(device.allocate(counts.size() * sizeof counts[0]));
+  launch(device, queue, kernel, data, params, buffers);
+  queue.read(buffers.back(), 0, std::as_writable_bytes(std::span(counts))).wait();
+  return counts;
+}
+
 }  // namespace
 
 void fill_on_device(const Device& device, const Queue& queue, const Data& data, const Buffer& buffer) {
@@ -54,15 +66,18 @@ void fill_on_device(const Device& device, const Queue& queue, const Data& data, 
   if (params.points > 0) launch(device, queue, "fill", data, params, {&buffer, 1});
 }
 
+u32 words_on_device(const Device& device, const Queue& queue, const Data& data, i64 elements) {
+  VerifyParams params{};
+  params.points = elements;
+  const std::vector<u32> seen = counted(device, queue, "words", data, params, {});
+  return std::accumulate(seen.begin(), seen.end(), u32{0}, std::bit_xor());
+}
+
 Mistakes indexed_on_device(const Device& device, const Queue& queue, const core::Move& move, const Data& data,
                            const Buffer& out) {
   const VerifyParams params = params_of(move);
   if (params.points == 0) return {};
-  const CheckGrid grid(device, params.points);
-  std::vector<u32> wrong(grid.groups * grid.items);
-  const Buffer buffers[] = {out, device.allocate(wrong.size() * sizeof wrong[0])};
-  launch(device, queue, "verify", data, params, buffers);
-  queue.read(buffers[1], 0, std::as_writable_bytes(std::span(wrong))).wait();
+  const std::vector<u32> wrong = counted(device, queue, "verify", data, params, {out});
   return {std::accumulate(wrong.begin(), wrong.end(), i64{0}), -1};
 }
 

@@ -79,11 +79,12 @@ void Workload::allocate(u64 seed) {
     buffers_.push_back(device_.allocate(bytes));
   }
   constexpr u64 apart = 0xD1B54A32D192ED03u;  // seeds of the inputs, so that none is another one shifted
+  const std::string_view kind = reduction_ ? std::string_view(reduction_->kind) : entry().known_as;
   for (size_t i = 0; i < inputs(); ++i) {
     const Dtype dtype = views_[i].dtype;
     const u64 its_seed = seed + i * apart;
     data_.push_back(move_ ? Data::of(dtype, its_seed)
-                          : Data::numbers(dtype, its_seed, fraction_bits(entry().known_as, dtype)));
+                          : Data::numbers(dtype, its_seed, fraction_bits(kind, dtype)));
     if (host(i) != nullptr)
       fill_on_host(team_, data_[i], {host(i), buffer(i).bytes()});
     else
@@ -93,8 +94,7 @@ void Workload::allocate(u64 seed) {
 
 Mistakes Workload::judge(const std::byte* result) const {
   if (!judge_.judge) return judge_move(*move_, result);
-  Bytes fetched;
-  return judge_.judge(result != nullptr ? result : on_host(inputs(), fetched));
+  return judge_.judge(result != nullptr ? result : on_host(inputs(), fetched_));
 }
 
 Mistakes Workload::judge_move(const core::Move& expected, const std::byte* result) const {

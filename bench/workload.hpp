@@ -93,6 +93,7 @@ class Workload {
   Team& team_;
   std::vector<Buffer> buffers_;
   Judge judge_;
+  mutable Bytes fetched_;  // the output; kept, since fresh pages take longer than what is read into them
 };
 
 }  // namespace axisloom::bench

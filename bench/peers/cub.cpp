@@ -70,7 +70,8 @@ UniqueContestant make_cub(Workload& workload, Session&) {
   require_cuda(workload);
   const auto& reduction = workload.reduction();
   const auto number = reduction ? number_of(reduction->in) : std::nullopt;
-  if (!number || reduction->inner != 1 || (reduction->kind != "sum" && reduction->kind != "max"))
+  const bool rows = number && reduction->inner == 1 && reduction->lead == 1;
+  if (!rows || (reduction->kind != "sum" && reduction->kind != "max"))
     refuse("is called for sums and maxima of arrays and rows of u32, f32 and f64");
   if (cub() == nullptr) refuse(std::string(file_name) + " is not beside the program; it is built where nvcc is found");
   return std::make_unique<Cub>(workload, *reduction, *number);

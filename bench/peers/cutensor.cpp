@@ -250,7 +250,7 @@ Job reduction_job(const Reduction& r) {
           .combine = r.kind == "min"   ? minimum
                      : r.kind == "max" ? maximum
                                        : add,
-          .factor = r.kind == "mean" ? 1 / double(r.reduced) : 1};
+          .factor = r.kind == "mean" ? 1 / double(r.count()) : 1};
 }
 
 Job contraction_job(const Workload& workload) {

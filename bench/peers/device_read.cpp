@@ -61,10 +61,10 @@ class DeviceRead final : public Contestant {
   Mistakes judge() override {
     Bytes memory(seen_.bytes());
     workload().queue().read(seen_, 0, memory).wait();
-    const u32 got = folded(memory.data(), memory.size());
-    Bytes fetched;
-    const std::byte* const array = workload().on_host(input_, fetched);
-    return {.count = got == folded(array, params_.packets * packet) ? 0 : 1, .of = "word"};
+    const Data& data = workload().data(input_);
+    const u32 want =
+        words_on_device(workload().device(), workload().queue(), data, params_.packets * packet / data.element);
+    return {.count = folded(memory) == want ? 0 : 1, .of = "word"};
   }
 
  private:
@@ -78,10 +78,10 @@ class DeviceRead final : public Contestant {
     const i64 resident = i64{way.groups_per_unit} * std::max(1U, unsigned(workload.device().info().compute_units));
     return unsigned(std::clamp<i64>(ceil_div(params_.packets, i64{read_items} * way.at_once), 1, resident));
   }
-  static u32 folded(const std::byte* from, size_t bytes) {
+  static u32 folded(const Bytes& seen) {
     u32 x = 0, word = 0;
-    for (size_t at = 0; at + sizeof word <= bytes; at += sizeof word) {
-      std::memcpy(&word, from + at, sizeof word);
+    for (size_t at = 0; at + sizeof word <= seen.size(); at += sizeof word) {
+      std::memcpy(&word, seen.data() + at, sizeof word);
       x ^= word;
     }
     return x;

@@ -41,11 +41,12 @@ ModeProblem modes_of(const core::Move& move) {
 }
 
 ModeProblem modes_of(const Reduction& r) {
-  enum : i32 { outer, reduced, inner };
+  enum : i32 { outer, reduced, inner, lead };
   ModeTensor in{r.in_offset, {}}, out{r.out_offset, {}};
   add(in, inner, r.inner, 1);
   add(in, reduced, r.reduced, r.inner);
   add(in, outer, r.outer, r.inner * r.reduced);
+  add(in, lead, r.lead, r.inner * r.reduced * r.outer);
   add(out, inner, r.inner, 1);
   add(out, outer, r.outer, r.inner);
   return {{in}, out};

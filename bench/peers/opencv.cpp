@@ -104,6 +104,7 @@ UniqueContestant opencv_reduction(Workload& workload) {
                    : r.kind == "max"  ? cv::REDUCE_MAX
                                       : -1;
   constexpr i64 most = std::numeric_limits<int>::max();
+  if (r.lead > 1) refuse("reduces along one axis, or all");
   if (!cv_float(r.in) || what < 0 || (r.outer > 1 && r.inner > 1) || r.reduced * std::max(r.outer, r.inner) > most)
     refuse("has no function for this reduction");
   const bool down = r.inner > 1;

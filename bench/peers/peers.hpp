@@ -78,9 +78,10 @@ Making make_device_copy, make_floor, make_read, make_peak, make_opencv, make_ope
     make_cutensor, make_cudnn, make_cub, make_clblast;
 UniqueContestant make_memcpy(Workload& workload, Session& session, bool one_thread);
 
-/// How Python is asked: NumPy or PyTorch, for a new array or into one that exists.
+/// How Python is asked: NumPy or PyTorch, for a new array or into one that exists; PyTorch also for a kernel that
+/// torch.compile makes.
 struct PythonWay {
-  bool torch = false, into_existing = false;
+  bool torch = false, into_existing = false, compiled = false;
 };
 UniqueContestant make_python(Workload& workload, Session& session, PythonWay way);
 

@@ -32,6 +32,7 @@ constexpr PeerEntry entries[] = {
     {"numpy-out", offer<make_python, PythonWay{.into_existing = true}>},
     {"torch", offer<make_python, PythonWay{.torch = true}>},
     {"torch-out", offer<make_python, PythonWay{.torch = true, .into_existing = true}>},
+    {"torch-compiled", offer<make_python, PythonWay{.torch = true, .compiled = true}>},
     {"openblas", offer<make_openblas>},
     {"onednn", offer<make_onednn>},
     {"cublas", offer<make_cublas>},

@@ -7,6 +7,7 @@ memory file 3. Each request names what to do:
   begin     forget all arrays
   input     take over an input
   output    make room for the result
+  compile   have PyTorch make a kernel for it
   run       do it once; replies with the seconds of the call and, on a card, of the device
   spoil     overwrite the place of the result
   flush     displace the card's cache by writing so many bytes
@@ -155,13 +156,15 @@ def wake(library, operands):
 
 
 def calls(request):
-    """The two ways of a library to do it: into a new array, and into one that exists."""
+    """The two ways of a library to do it: into a new array, and into one that exists. (Only the first of compiled.)"""
     library = torch if request["peer"].startswith("torch") else numpy
     operands = [array.tensor() if library is torch else array.numpy() for array in inputs]
     target = output.tensor() if library is torch else output.numpy()
     kind = request["kind"]
     if kind == "move":
         source = operands[0]
+        if request["peer"].endswith("-compiled"):
+            return lambda: compiled(source), None
         if library is torch:
             return source.contiguous, lambda: target.copy_(source)
         return lambda: numpy.ascontiguousarray(source), lambda: numpy.copyto(target, source)
@@ -173,6 +176,8 @@ def calls(request):
         return lambda: numpy.matmul(*operands, dtype=dtype), lambda: numpy.matmul(*operands, out=target, dtype=dtype)
     axes = tuple(request["axes"])
     if library is torch:
+        if kind == "norm":
+            return lambda: torch.linalg.vector_norm(operands[0], dim=axes), None
         reduce = {"min": "amin", "max": "amax"}.get(kind, kind)
         options = {"dim": axes[0] if kind.startswith("arg") else axes} if len(axes) < operands[0].dim() else {}
         if reduce in ("amin", "amax"):
@@ -180,6 +185,18 @@ def calls(request):
         return lambda: getattr(torch, reduce)(operands[0], **options), None
     axis = None if len(axes) == operands[0].ndim else axes[0] if kind.startswith("arg") else axes
     return lambda: getattr(numpy, kind)(operands[0], axis=axis), None
+
+
+def compile_move(request):
+    """The strides are those of the array, as of one that a user has permuted. What was compiled for other arrays is
+    forgotten: PyTorch would begin to make kernels for any shape."""
+    global compiled, result
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda x: x.contiguous(), dynamic=False)
+    result = None
+    calls(request)[0]()  # at the first call it compiles
+    torch.cuda.synchronize()
+    return {}
 
 
 def run(request):
@@ -237,9 +254,9 @@ def make_output(request):
     return {}
 
 
-inputs, output, result, scrap, mapping, cuda = [], None, None, None, None, -1
-DO = {"facts": facts, "begin": begin, "input": take_input, "output": make_output, "run": run, "spoil": spoil,
-      "flush": flush, "fetch": fetch}
+inputs, output, result, compiled, scrap, mapping, cuda = [], None, None, None, None, None, -1
+DO = {"facts": facts, "begin": begin, "input": take_input, "output": make_output, "compile": compile_move, "run": run,
+      "spoil": spoil, "flush": flush, "fetch": fetch}
 for line in sys.stdin:
     request = json.loads(line)
     try:

@@ -74,6 +74,16 @@ const ReductionCase reductions[] = {
     {"argmax f32 64x999 axes=1", 1},
     {"argmin i8 3001", 1},
     {"mean f64 4096", 1.0L / 1024},
+    {"mean f32 7x5x6x11 axes=0,2,3", 1.0L / (1 << 16)},
+    {"sum f32 19x7x23x3 axes=0,2", 1.0L / 64},
+    {"sum c64 9x2x31 axes=0,2", 1.0L / 64},
+    {"argmax i8 37x3x41 axes=0,2", 1},
+    {"argmin f32 13x4x21x3 axes=0,2", 1},
+    {"norm f32 100003", 1.0L / 1024},
+    {"norm f32 31x7x19 axes=0,2", 1.0L / (1 << 14)},
+    {"norm f16 67x129 axes=1", 1.0L / 8},
+    {"norm bf16 67x129 axes=0 ord=2", 1},
+    {"norm f64 5x1001 axes=1", 1.0L / (1 << 20)},
 };
 
 // Rows and columns 0 and 2 of the first matrix of these are sampled, 1 is not. Of the last one's fewer are.
@@ -254,6 +264,8 @@ TEST_F(BenchJudge, EverybodyOnThisMachineComputesRight) {
                                "sum f32 300x400 axes=0",
                                "max f32 90000",
                                "argmax f64 300x400 axes=0",
+                               "mean f32 20x30x40 axes=0,2",
+                               "norm f32 300x400 axes=1",
                                "matmul f32 140x90,90x130",
                                "matmul f64 90x90,90x90 in-strides=1,90",
                                "matmul f32 5x20x30,5x30x40",
@@ -336,8 +348,25 @@ TEST(BenchProblem, AxesOfReductionsAreMerged) {
   EXPECT_EQ(middle->outer, 6);
   EXPECT_EQ(middle->reduced, 20);
   EXPECT_EQ(middle->inner, 6);
-  EXPECT_FALSE(reduction("sum f32 2x3x4 axes=0,2"));
+  EXPECT_EQ(middle->lead, 1);
+  const auto apart = reduction("sum f32 2x3x4x5x6 axes=0,2,3");
+  ASSERT_TRUE(apart);
+  EXPECT_EQ(apart->lead, 2);
+  EXPECT_EQ(apart->outer, 3);
+  EXPECT_EQ(apart->reduced, 20);
+  EXPECT_EQ(apart->inner, 6);
+  EXPECT_EQ(apart->count(), 40);
+  EXPECT_EQ(apart->results(), 18);
+  EXPECT_EQ(reduction("sum f32 2x3x4 axes=0,2")->lead, 2);
+  const auto columns = reduction("sum f32 2x3x4 axes=0");
+  ASSERT_TRUE(columns);
+  EXPECT_EQ(columns->lead, 1);
+  EXPECT_EQ(columns->inner, 12);
+  EXPECT_FALSE(reduction("sum f32 2x3x4x5 axes=1,3"));
+  EXPECT_FALSE(reduction("sum f32 2x3x4x5x6 axes=0,2,4"));
   EXPECT_EQ(reduction("sum f32 2x3x4")->reduced, 24);
+  EXPECT_EQ(reduction("norm f32 2x3 ord=fro")->kind, "norm");
+  EXPECT_FALSE(reduction("norm f32 2x3 ord=1"));
   EXPECT_FALSE(reduction("transpose f32 2x3"));
 }
 

@@ -108,7 +108,8 @@ TEST(BenchPeers, ModesBeginWithTheSmallestStride) {
 }
 
 TEST(BenchPeers, ModesOfReductions) {
-  for (const char* text : {"sum f64 60", "sum f64 6x7 axes=1", "sum f64 6x7 axes=0", "sum f64 3x4x5 axes=1"}) {
+  for (const char* text : {"sum f64 60", "sum f64 6x7 axes=1", "sum f64 6x7 axes=0", "sum f64 3x4x5 axes=1",
+                           "sum f64 3x4x5 axes=0,2", "sum f64 3x4x5x2 axes=0,2"}) {
     const Views views(text);
     const auto reduction = reduction_of(views.what.op, views.views);
     ASSERT_TRUE(reduction) << text;
