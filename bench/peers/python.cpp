@@ -73,11 +73,11 @@ void require_arithmetic(const Workload& workload, PythonWay way) {
   if (reduction && way.into_existing) refuse("differs from a new result by nothing where results are small");
   if (dtype == Dtype::bf16) refuse("is not called for bf16");
   if (reduction && reduction->kind == "norm") require_norm(*reduction, way);
+  if (reduction && reduction->kind.starts_with("arg") && reduction->axes.size() > 1 && reduction->results() > 1)
+    refuse("finds positions along one axis only");
   if (!way.torch) return;
   if (dtype == Dtype::u16 || dtype == Dtype::u32 || dtype == Dtype::u64) refuse("computes with no such integers");
   if (workload.product() && dtype != workload.out().dtype) refuse("has no product of these dtypes");
-  if (reduction && reduction->kind.starts_with("arg") && reduction->axes.size() > 1 && reduction->results() > 1)
-    refuse("finds positions along one axis only");
 }
 
 /// Refuses a move that a library does not do in one call.

@@ -265,6 +265,7 @@ TEST_F(BenchJudge, EverybodyOnThisMachineComputesRight) {
                                "max f32 90000",
                                "argmax f64 300x400 axes=0",
                                "mean f32 20x30x40 axes=0,2",
+                               "argmin f32 20x30x40 axes=0,2",
                                "norm f32 300x400 axes=1",
                                "matmul f32 140x90,90x130",
                                "matmul f64 90x90,90x90 in-strides=1,90",
