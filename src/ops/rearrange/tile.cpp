@@ -56,7 +56,7 @@ Skew skew_of(const Move& move, const TileAxes& axes, const Configuration& values
   if (wish == never || values.at("access") < 16 || move.element > 4 || move.tail) return {};
   const auto bytes = [&](int axis) { return move.axes[axis].extent * move.element; };
   if (wish == by_length && (device.is_cpu() || std::min(bytes(axes.in), bytes(axes.out)) < long_rows)) return {};
-  return {proven_alignment(move, false, axes.in, 16) < 16 && values.at("load") == 16,
+  return {proven_alignment(move, false, axes.in, 16) < 16,
           proven_alignment(move, true, axes.out, 16) < 16 ? (wish == by_length ? default_skew : wish) : 0};
 }
 
@@ -269,12 +269,6 @@ MoveCandidate tile_move() {
                 "by which tiles overlap where rows of elements up to 4 bytes begin anywhere within 16 bytes, which are "
                 "moved in 16-byte accesses all the same; 0: 16, where a GPU moves rows of 160 bytes and more; 1: none, "
                 "and accesses as the alignment allows"},
-               {"load",
-                16,
-                {4, 16},
-                "bytes",
-                "of an access to rows of the input that begin anywhere, where tiles overlap; 4: where their alignment "
-                "allows it"},
                {"resident",
                 1024,
                 {0, 768, 1024, 1536},
