@@ -55,7 +55,7 @@ TEST(GpuForms, RowsGoBackwardsInPackets) {
 TEST(GpuForms, SkewedTilesGoBackwardsFromPlacesBelowTheFirst) {
   constexpr std::array by{"tile"};
   expect_oracle_on_gpu(transpose(),
-                       {laid_out(Dtype::u8, {171, 173}, {-179, 1}), laid_out(Dtype::u8, {173, 171}, {175, 1})}, by);
+                       {laid_out(Dtype::u8, {271, 273}, {-279, 1}), laid_out(Dtype::u8, {273, 271}, {275, 1})}, by);
 }
 
 TEST(GpuForms, TileNdGoesByElementsWhereRunsAreShort) {
