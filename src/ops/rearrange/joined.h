@@ -1,7 +1,7 @@
 // 16 bytes that begin anywhere, put together from the two aligned packets that hold them; and aligned packets of which
 // only a part is written. The element is ELEMENT, of ELEMENT_BYTES.
 
-// The word from byte `bytes`, 0 to 3, of two words. Nibble k of the selector of a byte permutation names byte bytes + k.
+// The word from byte `bytes`, 0 to 3, of two words. Nibble k of a byte permutation's selector names byte bytes + k.
 INLINE u32 word_from(const u32 low, const u32 high, const u32 bytes) {
   return AXL_PERMUTE(low, high, 0x3210u + 0x1111u * bytes, (u32)((((u64)high << 32) | (u64)low) >> (8u * bytes)));
 }
@@ -39,7 +39,7 @@ INLINE void store_piece(MUTABLE_REF(ELEMENT, b), const index_t at, const u32x4 v
 #endif
 }
 
-// Writes bytes `begin` to `end` - 1 of an aligned packet: pieces that grow up to a multiple of 16, and such that shrink.
+// Writes bytes `begin` to `end` - 1 of an aligned packet: by pieces that grow up to a multiple of 16, and then shrink.
 INLINE void store_pieces(MUTABLE_REF(ELEMENT, b), const index_t at, const u32x4 value, const u32 begin, const u32 end) {
   u32 from = begin;
   UNROLL for (u32 bytes = ELEMENT_BYTES; bytes <= 8u; bytes *= 2u) {

@@ -10,8 +10,8 @@ namespace axisloom::ops {
 namespace {
 
 constexpr i64 packet = 16;  // bytes
-// Bytes that a card copies while the two ends of a row go in pieces, in its first and last packets: an estimate. Byte by
-// byte they cost an H200 900, up to 15 accesses an end; now it is up to 4. Shorter rows have shorter ends.
+// Bytes that a card copies while the two ends of a row go in pieces, in its first and last packets: an estimate. Byte
+// by byte they cost an H200 900: up to 15 accesses an end, and pieces are up to 4. Shorter rows have shorter ends.
 constexpr double edge_bytes = 200, longest_edges = 2 * packet;
 
 // The move in bytes, its rows cut into packets; where a row may begin within a packet it has one more.

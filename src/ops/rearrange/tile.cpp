@@ -257,8 +257,8 @@ MoveCandidate tile_move() {
                 "Of floats, 128 bytes cost 8 to 12% on an H200"},
                {"tile_out", 0, zero_or_doublings(16, 2048), "bytes", "the same on the output's side"},
                {"items", 0, zero_or_doublings(32, 1024), "work-items",
-                "group size; 0: 256, for 2-byte elements 512 (4111 against 3993 GB/s on an H200), as for bytes whose rows begin "
-                "anywhere (54.6 us against 60.1). 1024 cost 8% there"},
+                "group size; 0: 256, for 2-byte elements 512 (4111 against 3993 GB/s on an H200), as for bytes whose "
+                "rows begin anywhere (54.6 us against 60.1). 1024 cost 8% there"},
                {"layout",
                 swizzled,
                 {straight, padded, swizzled},
