@@ -14,7 +14,9 @@ constexpr i64 word = 4;  // bytes that local memory is written by; larger elemen
 
 // Operations of an item as counted in SASS for sm_90: of a packet of the input, and where it goes to local memory by
 // words; of a packet of the output, of each of its elements, and of one that whole packets leave.
-constexpr double in_packet = 45, in_words = 40, out_packet = 60, out_element = 7, end_element = 45;
+constexpr double in_packet = 45, in_words = 40, out_packet = 60, out_element = 7, end_element = 50;
+// More of an element for each axis of a run, where a packet goes on at another row of its fastest axis again and again.
+constexpr double axis_operations = 3;
 constexpr double operations_a_round = 4;  // that a compute unit starts while local memory serves a warp
 constexpr double accesses_beside = 2;     // of an element, to local and global memory beside the one with conflicts
 
@@ -45,6 +47,9 @@ TileFlat laid_out(const Move& move, const TileNd& tile, const FlatAccess& access
   flat.size = ceil_div(length + whole - 1, whole) * whole;
   flat.in_packets = packets_of(move, tile, false, access.in);
   flat.out_packets = packets_of(move, tile, true, access.out);
+  const auto axes = double(tile.out.run.size());
+  if (axes > 1 && tile.block[tile.out.run.front()] < access.out / move.element - 1)
+    flat.rows = axis_operations * (axes - 1);
   if (tile_nd_alignment(move, tile, true, access.out) < access.out)
     flat.ends = end_element * 2 * double(access.out) / move.element;
   return flat;
@@ -108,7 +113,7 @@ class Conflicts {
 
 double TileFlat::operations() const {
   const double in = (in_packet + by_words * in_words) * double(in_packets) / tile.in.run_length;
-  return in + (out_packet * double(out_packets) + ends) / tile.out.run_length + out_element;
+  return in + (out_packet * double(out_packets) + ends) / tile.out.run_length + out_element + rows;
 }
 
 double TileFlat::passage() const {

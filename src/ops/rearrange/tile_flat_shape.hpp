@@ -16,6 +16,7 @@ struct TileFlat {
   i64 size = 0;                         // elements of local memory, wherever within a word the tile begins
   i64 in_packets = 1, out_packets = 1;  // that a run touches at most
   double ends = 0;                      // operations for what whole packets leave of a run of the output
+  double rows = 0;                      // and of an element, where rows of the fastest axis are short
   bool by_words = false;                // packets of the input go to local memory by words, else whole
   bool rotate = false;                  // items take the elements of a word in different orders
   i64 turn_shift = 0;                   // item n begins at word n >> turn_shift of its packet of the output

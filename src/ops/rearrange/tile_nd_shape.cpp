@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -200,14 +201,26 @@ class Search {
   /// Cost of a run relative to as many bytes of a long one. Of the sectors at its ends, neighbouring tiles find half in
   /// the cache; a run of less than a sector costs as much as a whole one (8 of 32 bytes each, of 103 MB, took an H200
   /// 58 us). Warps that touch four lines of 128 bytes are 8% slower on an H100 than on one of 512, and those that touch
-  /// sixteen sectors half as fast (Dao-AILab/quack, "Global memory coalescing notes").
+  /// sixteen sectors half as fast (Dao-AILab/quack, "Global memory coalescing notes"). Runs of which each sector holds
+  /// one are a stream: 4, 5 and 8 of 32 channels took an H200 44, 42 and 48 us by "tile_flat".
   double overhead(bool output) const {
     const i64 sector = limits_.sector, align = alignment(output);
     const i64 run = tile_.side(output).run_length * move_.element, bytes = std::max(run, sector);
     const i64 touched = align == sector ? ceil_div(bytes, sector) * sector : bytes + sector - align;
     constexpr double shortest = 36, missed = 0.5;  // bytes of a run that takes twice its time; share beyond the cache
-    const double half = shortest / bytes;
+    constexpr i64 streamed = 64;                   // bytes of a run that costs as much as one of a stream
+    const double half = shortest / (is_stream(output) ? std::max(bytes, streamed) : bytes);
     return (1 + half * half) * (bytes + missed * (touched - bytes)) / run;
+  }
+
+  /// Whether the next run begins in the same or the next sector.
+  bool is_stream(bool output) const {
+    const TileNd::Side& s = tile_.side(output);
+    for (size_t d = 0; d < move_.axes.size(); ++d) {
+      const i64 step = std::abs(move_.axes[d].*core::side(output)) * move_.element;
+      if (tile_.block[d] > 1 && step <= limits_.sector && !core::contains(s.run, int(d))) return true;
+    }
+    return false;
   }
 
   /// Indices of the tiles along an axis that is cut, relative to those of the array.
@@ -223,14 +236,15 @@ class Search {
     // from first to last and back (757 to 1789).
     constexpr double load_words = 0.64, store_words = 1.2;  // bytes copied meanwhile, of iterations that are full
     constexpr double full_loads = 2, full_stores = 8;       // iterations that count beside those that are too many
-    constexpr double overlap = 4;                           // of the shorter of traffic and passage a quarter shows
+    constexpr double overlap = 4;  // of the shorter of traffic and passage a quarter shows, of a short passage less
     const double load = load_words * loads * (full_loads + loads) / (full_loads + 1);
     const double store = store_words * stores * (full_stores + stores) / (full_stores + 1) * (2 + vector) / 3;
     const double passage = outside_ * (load + store) / (vector * move_.element);
     // What a group does before its first access, in bytes that it could have moved.
     constexpr double beginning = 1536;
     const double bytes = elements_ * move_.element;
-    return (std::max(traffic_, passage) + std::min(traffic_, passage) / overlap) * (1 + beginning / bytes);
+    const double shown = passage < traffic_ ? passage * passage / traffic_ : traffic_;
+    return (std::max(traffic_, passage) + shown / overlap) * (1 + beginning / bytes);
   }
 
   /// Accesses that items make for the runs of a side, relative to the fewest possible. Where there are fewer runs than
