@@ -68,8 +68,8 @@ double cost_of(const Move& move, const TileNd& tile, const FlatAccess& access) {
   // Of 9.4 bytes that a unit of an H200 copies in a clock, those for one of a warp's 32 items.
   constexpr double round_bytes = 0.29;
   constexpr double usual_rounds = 2;  // most layouts have 1 or 2
-  // Of the shorter of traffic and passage an eighth shows. Fitted on an H200 to floats of 37 x 41 (39.3 us; 40.5 by
-  // this), 90 x 130 x 125 x 10 of them (38.3; 39.0) and bytes of 37 x 41 (23.3; 23.6).
+  // Of the shorter of traffic and passage an eighth shows. Fitted on an H200 to floats of 37 x 41 (39.3 us; 41.7 by
+  // this), 90 x 130 x 125 x 10 of them (38.3; 39.9) and bytes of 37 x 41 (23.3; 23.4).
   constexpr double overlap = 8;
   TileFlat flat = tile_flat_tight(move, tile, access);
   flat.rounds = usual_rounds;
@@ -160,14 +160,13 @@ MoveCandidate tile_flat_move() {
                 "below 4 bytes"},
                {"items", 256, doublings(64, 512), "work-items", "group size"},
                {"in_flight", 64, doublings(16, 128), "bytes",
-                "that an item asks for before it waits for the first; on an H200 1 to 4% faster than 32"},
+                "that an item asks for before it waits for the first; 2 to 4% faster than 32 on an H200"},
                {"resident",
                 0,
                 {0, 768, 1024, 1280, 1536, 2048},
                 "work-items",
                 "of a compute unit, to which registers are fitted; 0: the compiler's own. Floats of 37 x 41 on an "
-                "H200: "
-                "40.4 us with 0, 42.6 with 1536; bytes 23.3 and 24.2"},
+                "H200: 40.4 us with 0, 42.6 with 1536; bytes 23.3 and 24.2"},
                {"access_in", 16, {4, 8, 16}, "bytes", "of an access to the input, no smaller than an element"},
                {"access_out", 0, {0, 4, 8, 16}, "bytes", "of an access to the output, likewise; 0: by operations"},
            },
