@@ -83,8 +83,7 @@ void Workload::allocate(u64 seed) {
   for (size_t i = 0; i < inputs(); ++i) {
     const Dtype dtype = views_[i].dtype;
     const u64 its_seed = seed + i * apart;
-    data_.push_back(move_ ? Data::of(dtype, its_seed)
-                          : Data::numbers(dtype, its_seed, fraction_bits(kind, dtype)));
+    data_.push_back(move_ ? Data::of(dtype, its_seed) : Data::numbers(dtype, its_seed, fraction_bits(kind, dtype)));
     if (host(i) != nullptr)
       fill_on_host(team_, data_[i], {host(i), buffer(i).bytes()});
     else

@@ -44,7 +44,7 @@ std::string program() {
 // Threads that spin while they wait for work would take the cores from whoever has his turn, and so would PyTorch's
 // processes for what it compiles.
 Texts environment() {
-  Texts all{"OMP_WAIT_POLICY=PASSIVE", "GOMP_SPINCOUNT=0", "KMP_BLOCKTIME=0", "OPENBLAS_THREAD_TIMEOUT=20",
+  Texts all{"OMP_WAIT_POLICY=PASSIVE",         "GOMP_SPINCOUNT=0",     "KMP_BLOCKTIME=0", "OPENBLAS_THREAD_TIMEOUT=20",
             "TORCHINDUCTOR_COMPILE_THREADS=1", "PYTHONWARNINGS=ignore"};
   for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
   return all;

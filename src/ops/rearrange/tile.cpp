@@ -47,8 +47,8 @@ struct Skew {
 constexpr i64 default_skew = 16;
 
 // Bytes of an axis from which on a tile of 16-byte accesses to rows that begin anywhere competes: shorter ones leave
-// much of it empty. 14 x 14 x 512 bytes took an H200 17.8 us, and 16.2 by "tile_nd".
-constexpr i64 long_rows = 256;
+// much of it empty. 14 x 14 x 512 bytes took an H200 13.6 us in tiles of 64 x 128, and 14.8 by "tile_flat".
+constexpr i64 long_rows = 128;
 
 // Not of moves with a tail, nor of larger elements, of which each is an access.
 Skew skew_of(const Move& move, const TileAxes& axes, const Configuration& values, const DeviceModel& device) {
@@ -110,8 +110,12 @@ Sides default_tile_bytes(const Move& move, const TileAxes& axes, const Sides& ve
       in = 2048, out = 32;
     else
       in = fitting_row(bytes(axes.in)), out = fitting_row(bytes(axes.out));
-  } else if (move.element == 2 && (skew.shifted || skew.bytes)) {
-    in = 128;  // 45.4 us against 47.2 of 256 x 256 on an H200
+  } else if (move.element <= 2 && (skew.shifted || skew.bytes)) {
+    // On an H200 8191 x 8193 bytes took 48 us, and 53 in tiles of 256 x 256; 8191 x 4097 of two bytes 44 and 47; of
+    // 401 x 399 x 403 bytes, of which tiles of 64 x 128 leave less empty, 54, 58 by 128 x 128 and 68 by 256 x 256.
+    const bool is_short = move.element == 1 && std::min(bytes(axes.in), bytes(axes.out)) < 512;
+    in = is_short ? 64 : 128;
+    out = is_short ? 128 : 256;
   }
   // Two warps have something to load, 16 bytes of what is up to 16 bytes of a column.
   while (in * out < 1024 * std::min<i64>(16, 4 * move.element)) (in < out ? in : out) *= 2;
@@ -155,10 +159,10 @@ std::string impossible(const Shape& shape, i64 element) {
   return {};
 }
 
-// Share of a copy's rate that 16-byte accesses to rows which begin anywhere reach, measured on an H200: 0.68 to 0.73,
-// 0.81 to 0.86 and 0.94 to 0.98 of elements of 1, 2 and 4 bytes.
+// Share of a copy's rate that 16-byte accesses to rows which begin anywhere reach, measured on an H200: 0.83 to 0.87,
+// 0.85 to 0.93 and 0.98 of elements of 1, 2 and 4 bytes.
 double unaligned_efficiency(i64 element) {
-  return element == 1 ? 0.72 : element == 2 ? 0.86 : 0.97;
+  return element == 1 ? 0.85 : element == 2 ? 0.9 : 0.97;
 }
 
 // What a card copies while the ends of such a row are moved. 257 x 509 x 511 bytes as 0,2,1 took an H200 4% longer than
@@ -189,7 +193,8 @@ double predicted_seconds(const Move& move, const TileAxes& axes, const Shape& sh
       outside * tiles * (shape.tile_i * shape.tile_o * move.element) / std::min(efficiency_i, efficiency_o);
   const i64 bytes_i = shape.tile_i * move.element;
   const double reading = bytes_i < 64 ? short_reads : row_cost(bytes_i);
-  const double rows = (reading + row_cost(shape.tile_o * move.element)) / 2;
+  // Where tiles overlap the measured shares hold what short rows cost.
+  const double rows = shape.shifted || shape.skew ? 1 : (reading + row_cost(shape.tile_o * move.element)) / 2;
   // Where an axis is shorter than an access, elements come or go one by one, in bytes that could have been copied
   // meanwhile. From blocks of 32 channels an H200 took 137 us for 8 channels of 103 MB, for 3 and 4 of 411 MB 273 and
   // 306.

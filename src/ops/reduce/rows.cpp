@@ -12,7 +12,7 @@ constexpr i64 packet_bytes = 16;
 constexpr i64 most_additions = 4096;   // of one running sum
 constexpr i64 least_bytes = 32 << 10;  // of a part: several rounds of loads of every item
 constexpr i64 resident_items = 1024;   // of a compute unit: with more, CUDA's compiler spills what is in flight
-constexpr i64 most_singles = 32;       // single elements that an item loads before it adds: a register each
+constexpr i64 most_singles = 16;       // single elements that an item loads before it adds: a register each
 constexpr i64 small_team = 8, warp_team = 32;
 // Of a load's latency, a team's part however little there is to read: its place, its loads, its tree. On an H200 sums
 // of 1757829 rows of 2 halves took 222 us, of 502766 of 9 doubles 60, places in 148272 of 9 integers 25.

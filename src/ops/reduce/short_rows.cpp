@@ -9,27 +9,24 @@ namespace axisloom::ops {
 namespace {
 
 constexpr i64 packet_bytes = 16;
+constexpr i64 most_team = 8;
 constexpr i64 resident_items = 1024;  // of a compute unit, so that an item has the registers that its loads take
 constexpr i64 wanted_groups = 1056;   // that fill the 132 cores of an H200 twice, before a group takes more runs
 
-/// How a reduction is cut: bytes of a read, whether a packet of padding follows each run, runs of a group, and the
-/// bytes of local memory that it takes. By shape alone.
+/// How a reduction is cut: items of a run, runs of a group, a multiple of a round. By shape alone.
 struct Cut {
-  i64 read, runs, block;
-  bool padded;
+  i64 team, runs, block;
   i64 groups(i64 outputs) const { return ceil_div(outputs, runs); }
 };
 
+/// No runs: they are too long.
 Cut cut(const ReduceProblem& problem, const Configuration& values) {
   const i64 run_bytes = problem.count() * problem.element_bytes(), items = values.at("items");
-  const i64 read = std::min(packet_bytes, run_bytes & -run_bytes);
-  const bool padded = run_bytes / read % 2 == 0;
-  const i64 round = items * (run_bytes + (padded ? packet_bytes : 0));
-  // Few sizes, since each is a kernel of its own. Of 64 bytes and their padding a fifth is padding.
-  i64 block = values.at("block") * 5 / 4;
-  while (block < round) block *= 2;
-  const i64 rounds = std::min(block / round, std::max<i64>(1, problem.outputs() / (wanted_groups * items)));
-  return {.read = read, .runs = rounds * items, .block = block, .padded = padded};
+  Cut c{.team = 1, .runs = 0, .block = values.at("block") / problem.scalar_bytes()};
+  while (c.team < most_team && items / c.team * run_bytes > values.at("block")) c.team *= 2;
+  const i64 round = items / c.team, rounds = values.at("block") / (round * run_bytes);
+  c.runs = round * std::min(rounds, std::max<i64>(1, problem.outputs() / (wanted_groups * round)));
+  return c;
 }
 
 /// Whether all runs are one block of memory, in the order of the outputs.
@@ -56,19 +53,20 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const i64 run_bytes = problem.count() * problem.element_bytes();
   if (!is_one_block(problem)) return refuse("the runs do not lie one behind the other");
   const Cut c = cut(problem, wish);
+  if (c.runs == 0) return refuse("the runs are too long");
   const i64 items = wish.at("items"), groups = c.groups(problem.outputs());
-  const Group group = {items, c.block};
+  const i64 words = c.team == 1 ? 2 : items * problem.recipe.u64s();
+  const Group group = {items, wish.at("block") + words * i64(sizeof(u64))};
   const double read = read_seconds(problem, problem.reduced.back(), device);
   const auto launches = [=, &problem] {
     ReduceLaunch main("short_rows", problem, group);
     const i64 scalars = std::max<i64>(problem.parts_of_element(), packet_bytes / problem.scalar_bytes());
     main.launch.kernel.resident = resident_items / items;
     main.params.per_group = c.runs;
-    main.params.piece = c.padded ? scalars : 0;
     main.defines()
+        .set("TEAM", c.team)
         .set("IN_FLIGHT", wish.at("in_flight"))
-        .set("BLOCK", c.block / problem.scalar_bytes())
-        .set("READ", c.read / problem.scalar_bytes())
+        .set("BLOCK", c.block)
         .set("SCALARS", scalars)
         .set("WIDE", scalars > 1 && alignment_of(problem) >= scalars * problem.scalar_bytes());
     return main.without_parts(groups);
@@ -86,7 +84,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
 ReduceCandidate short_rows_reduction() {
   return {{.name = "short_rows",
            .summary = "short runs one behind the other, brought into local memory in 16-byte packets",
-           .tunables = {{"items", 64, doublings(32, 128), "work-items", "group size"},
+           .tunables = {{"items", 128, doublings(64, 256), "work-items", "group size"},
                         {"in_flight", 8, doublings(1, 8), "packets", "that an item loads before it stores the first"},
                         {"block", 16384, doublings(8192, 32768), "bytes", "of runs that a group has in local memory"}},
            .chosen_on = gpus},
