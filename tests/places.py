@@ -20,7 +20,7 @@ NAMES = {
     "bench/ladder": ({"copy", "transpose", "relayout", "sum", "reduce", "matmul"}, "lessons are about operations"),
     "bench/peers": ({"copy", "sum", "mean", "min", "max", "matmul"}, "the reference; names of OpEntry::known_as"),
     "bench/python": ({"sum", "transpose"}, "what it times"),
-    "bench/problem.cpp": ({"sum", "mean", "min", "max", "argmin", "argmax", "matmul"}, "names of OpEntry::known_as"),
+    "bench/problem.cpp": ({"sum", "mean", "min", "max", "argmin", "argmax", "norm", "matmul"}, "names of OpEntry::known_as"),
     "cli/bench.cpp": ({"all", "rearrange", "transpose", "permute", "relayout", "copy", "reduce", "matmul"}, "suites; all peers"),
     "cli/check": ({"repeat"}, "a member of its documents"),
     "cli/demo": ({"transpose", "sum"}, "what it shows"),
@@ -45,6 +45,7 @@ PLACES = [
     "src/ops/forms.h",             # which of them a kernel's constant stands for
     "src/ops/einsum/any_from.h",   # and for a map of the host, a setting
     "src/ops/reduce/lanes.h",      # the same of CPUs' vectors
+    "src/ops/reduce/packet.h",     # and of sums on GPUs, which look for no NaN
 ]
 MAY = ["src/ops/matmul/", "src/ops/nvidia/", "src/dialect/host/nvidia/", "src/dialect/selftest/", "bench/peers/", "bench/tensor_peak.kernel"]
 
