@@ -14,11 +14,11 @@ COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 # Literals outside of src/ops that are also names of operations: in a file, or a folder, which, and why.
 NAMES = {
     "bench/engine.cpp": ({"copy"}, "the reference"),
-    "bench/judge.cpp": ({"sum", "mean"}, "names of OpEntry::known_as"),
+    "bench/judge.cpp": ({"sum", "mean", "norm"}, "names of OpEntry::known_as"),
     "bench/judge_products.cpp": ({"sum", "matmul"}, "names of OpEntry::known_as; what went wrong"),
-    "bench/judge_reductions.cpp": ({"sum", "mean", "min"}, "names of OpEntry::known_as"),
+    "bench/judge_reductions.cpp": ({"sum", "mean", "min", "norm"}, "names of OpEntry::known_as"),
     "bench/ladder": ({"copy", "transpose", "relayout", "sum", "reduce", "matmul"}, "lessons are about operations"),
-    "bench/peers": ({"copy", "sum", "mean", "min", "max", "matmul"}, "the reference; names of OpEntry::known_as"),
+    "bench/peers": ({"copy", "sum", "mean", "min", "max", "norm", "matmul"}, "the reference; names of OpEntry::known_as"),
     "bench/python": ({"sum", "transpose"}, "what it times"),
     "bench/problem.cpp": ({"sum", "mean", "min", "max", "argmin", "argmax", "norm", "matmul"}, "names of OpEntry::known_as"),
     "cli/bench.cpp": ({"all", "rearrange", "transpose", "permute", "relayout", "copy", "reduce", "matmul"}, "suites; all peers"),
