@@ -46,7 +46,7 @@ std::vector<int> chain_axes(const Move& move, bool output) {
 
 /// Runs of about 32 bytes and upward, in steps of a half and a third; blocks of a cut axis are alike, and as far as
 /// possible such that all runs begin at a sector.
-std::vector<Cut> cuts_of(const Move& move, const std::vector<int>& chain, i64 most_bytes, i64 sector) {
+std::vector<Cut> cuts_of(const Move& move, const std::vector<int>& chain, i64 most_bytes, i64 sector, bool flat) {
   std::set<Cut> cuts;
   const auto extent = [&](size_t k) { return move.axes[chain[k]].extent; };
   for (i64 bytes = 32, next = 48; bytes <= most_bytes; bytes = std::exchange(next, 2 * bytes)) {
@@ -60,20 +60,22 @@ std::vector<Cut> cuts_of(const Move& move, const std::vector<int>& chain, i64 mo
     cuts.insert({whole, block});
     for (const i64 unit : {sector, packet}) {  // a packet, where sectors are out of reach
       const i64 step = unit / std::gcd(unit, run), up = ceil_div(block, step) * step,
-                even = up * run <= most_bytes ? up : block / step * step;
-      if (even < 2 || even >= extent(whole)) continue;
-      cuts.insert({whole, even});
-      break;
+                even = up * run <= most_bytes || !flat ? up : block / step * step;
+      if (even >= 2 && even < extent(whole) && even * run <= most_bytes) {
+        cuts.insert({whole, even});
+        break;
+      }
+      if (!flat) break;
     }
   }
   return {cuts.begin(), cuts.end()};
 }
 
-Chain chain_of(const Move& move, bool output, i64 most_bytes, i64 sector) {
+Chain chain_of(const Move& move, bool output, i64 most_bytes, i64 sector, bool flat) {
   const std::vector<int> axes = chain_axes(move, output);
   const i64 start =
       output ? move.out_align | move.out_offset * move.element : move.in_align | move.in_offset * move.element;
-  Chain chain{axes, std::vector(axes.size() + 1, start), cuts_of(move, axes, most_bytes, sector)};
+  Chain chain{axes, std::vector(axes.size() + 1, start), cuts_of(move, axes, most_bytes, sector, flat)};
   for (int d = 0; d < int(move.axes.size()); ++d) {
     const auto along = std::ranges::find(axes, d) - axes.begin();  // runs go along it if they have more
     for (i64 n = 0; n <= along; ++n) chain.starts[n] |= move.axes[d].*core::side(output) * move.element;
@@ -215,6 +217,7 @@ class Search {
 
   /// Whether the next run begins in the same or the next sector.
   bool is_stream(bool output) const {
+    if (!limits_.flat) return false;  // tables and short runs wait longer than memory does
     const TileNd::Side& s = tile_.side(output);
     for (size_t d = 0; d < move_.axes.size(); ++d) {
       const i64 step = std::abs(move_.axes[d].*core::side(output)) * move_.element;
@@ -243,7 +246,8 @@ class Search {
     // What a group does before its first access, in bytes that it could have moved.
     constexpr double beginning = 1536;
     const double bytes = elements_ * move_.element;
-    const double shown = passage < traffic_ ? passage * passage / traffic_ : traffic_;
+    const bool hides = limits_.items > 1 && passage < traffic_;  // a CPU's single item does one after the other
+    const double shown = hides ? passage * passage / traffic_ : std::min(traffic_, passage);
     return (std::max(traffic_, passage) + shown / overlap) * (1 + beginning / bytes);
   }
 
@@ -276,8 +280,8 @@ class Search {
 
   const Move& move_;
   const Limits limits_;
-  const Chain in_ = chain_of(move_, false, limits_.bytes, limits_.sector);
-  const Chain out_ = chain_of(move_, true, limits_.bytes, limits_.sector);
+  const Chain in_ = chain_of(move_, false, limits_.bytes, limits_.sector, limits_.flat);
+  const Chain out_ = chain_of(move_, true, limits_.bytes, limits_.sector, limits_.flat);
   TileNd tile_, balanced_;
   i64 elements_ = 1;                  // of the tile
   double traffic_ = 1, outside_ = 1;  // its cost if nothing but memory counted; how far tiles stick out of the array
