@@ -75,19 +75,24 @@ struct Missed {
 };
 constexpr Missed missed[] = {{"epyc", 1.83}, {"h200-cuda", 1.34}};
 
+/// Kernels of GPUs that are newer than the record of the H200, or have changed since so that their times were taken out:
+/// where one of these is chosen without a time, the best of the measured candidates is judged. Any other has to have one.
+constexpr const char* newer_on_h200[] = {"few_columns", "shift", "short_rows", "tile", "tile_flat"};
+
 class ChoiceMeasured : public ::testing::TestWithParam<std::filesystem::path> {
  protected:
-  /// Of the candidates that were measured: what was made since then is not judged until the device is measured anew.
   std::string chosen(const MeasuredDevice::Problem& problem) const {
     const harness::Case what = bench::job_of(problem.label, problem.text).what;
     const Device device(std::make_shared<PretendedDevice>(measured_.info));
     const PlanReport report = plan(what.op, harness::views_of(what, 0), device, what.options).report();
+    const bool is_newer = std::ranges::find(newer_on_h200, report.candidate) != std::end(newer_on_h200);
+    if (measured_.profile != "h200" || !is_newer || problem.ms.contains(report.candidate)) return report.candidate;
     const CandidateReport* best = nullptr;
     for (const CandidateReport& candidate : report.candidates)
       if (candidate.accepted && problem.ms.contains(candidate.name) &&
           (best == nullptr || candidate.seconds < best->seconds))
         best = &candidate;
-    return best != nullptr && measured_.has_held_out() ? best->name : report.candidate;
+    return best != nullptr ? best->name : report.candidate;
   }
 
   static double most_of_one_in(bool held_out) {
