@@ -21,7 +21,8 @@ std::string argument(std::string_view text) {
 std::string option_text(const Option& option, const std::string& name) {
   std::string text = ".TP\n\\fB" + escaped(name) + "\\fR";
   const std::string type = option.get_type_name();
-  if (takes_value(option) && !option.get_positional() && !type.empty()) text += " \\fI" + escaped(type) + "\\fR";
+  if (takes_value(option) && !option.get_positional() && !type.empty())
+    text += " \\fI" + replaced(escaped(type), "|", "|\\:") + "\\fR";  // a long list of choices may be broken
   return text + "\n" + escaped(option.get_description()) + "\n";
 }
 
