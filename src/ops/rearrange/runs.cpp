@@ -17,13 +17,21 @@ constexpr i64 least_groups = 8;   // a unit, where the array is large enough: id
 // Time of one core of an EPYC 9005 (Turin) at arrays in its cache, less the launch: 600 x 512 runs of 3 bytes take 49
 // us, of 5 bytes 160 us; 100 000 x 2 runs of 3 bytes 200 us, 2 x 100 000 of them 165 us.
 constexpr double square_seconds = 0.16e-9;  // a run of a square that is transposed in registers
-constexpr double pieces_seconds = 0.54e-9;  // any other
+constexpr double pieces_seconds = 0.35e-9;  // any other
 constexpr double row_seconds = 1.5e-9;      // a row of a step, on either side
 // A line of a row of the input, which lies far from that of the row before. On two cores of an EPYC 9005: 4000 x 6000
 // runs of 3 bytes took 5.2 ms, 3422 x 1276 of 6 bytes 2.3, 142 x 96 x 16 x 16 of 64 bytes 0.27.
 constexpr double far_line_seconds = 3.4e-9;
 constexpr double near_line_seconds = 0.7e-9;  // where so few rows take turns that they are fetched ahead
 constexpr i64 few_rows = 16;
+
+// What a strip is wide and a row of the stage long, in a cache and beyond it. Two cores of a Xeon, ms, with 32 columns and
+// 256 bytes against 128 and 128: 600 x 512 runs of 3 bytes 0.059 and 0.088, 4000 x 6000 of 5 bytes 21 and 12.8, of 6
+// bytes 33 and 16.
+struct Stage {
+  i64 columns, row;
+};
+constexpr Stage near_stage = {32, 256}, far_stage = {128, 128};
 
 struct Runs {
   Move move;      // counted in bytes, without the axis of the run
@@ -70,6 +78,14 @@ double predicted_seconds(const Runs& runs, const Configuration& values, const De
   return partly_hidden(transfer_seconds(count * (read + run), device), device.on_cores(loops));
 }
 
+Configuration with_stage(const Move& move, const Configuration& wish) {
+  const Stage stage = streams(move, wish) ? far_stage : near_stage;
+  Configuration values = wish;
+  values["columns"] = value_or(wish, "columns", stage.columns);
+  values["row"] = value_or(wish, "row", stage.row);
+  return values;
+}
+
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const Move& move = problem.move;
   if (move.tail) return refuse("takes no channel tail");
@@ -78,10 +94,11 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
     return refuse(
         "no two axes are exchanged such that runs are neighbours along one in the input and along the other in the "
         "output");
-  if (const i64 most = std::min(longest_run, wish.at("row")); runs->run > most)
+  const Configuration values = with_stage(move, wish);
+  if (const i64 most = std::min(longest_run, values.at("row")); runs->run > most)
     return refuse(concat("runs of ", runs->run, " bytes are longer than ", most));
   const auto launches = [=, &problem, units = i64(device.units())] {
-    const i64 columns = wish.at("columns"), row = wish.at("row"), most = wish.at("group_kib") << 10;
+    const i64 columns = values.at("columns"), row = values.at("row"), most = values.at("group_kib") << 10;
     const i64 share = std::clamp(runs->move.count() / (least_groups * units), i64{1}, most / runs->run);  // runs
     const i64 tile_o = std::min(runs->out().extent, std::max(share / columns, row / runs->run));
     const i64 tile_i = std::max(columns, share / tile_o / columns * columns);
@@ -92,13 +109,13 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
     launch.defines()
         .set("COLUMNS", columns)
         .set("STAGE_ROW", row)
-        .set("AHEAD", wish.at("ahead"))
+        .set("AHEAD", values.at("ahead"))
         .set("QUADS", runs->quads() ? runs->run : 0)
-        .set("STREAM", streams(problem.move, wish))
+        .set("STREAM", streams(problem.move, values))
         .set("PIECE_BYTES", runs->piece());
     return launch.done();
   };
-  return {.seconds = predicted_seconds(*runs, wish, device), .configuration = wish, .launches = launches};
+  return {.seconds = predicted_seconds(*runs, values, device), .configuration = values, .launches = launches};
 }
 
 }  // namespace
@@ -108,14 +125,14 @@ MoveCandidate runs_move() {
            .summary = "transposes of short runs that stay whole (pixels, pairs) by lines on a CPU",
            .tunables =
                {
-                   {"columns", 32, doublings(16, 128), "runs",
-                    "taken together of a row of the input; 600 x 512 floats of three channels take a core 277, 266 and "
-                    "271 us with 16, 32 and 64"},
+                   {"columns", 0, zero_or_doublings(16, 128), "runs",
+                    "taken together of a row of the input; 0: 32, and 128 where stores go past the cache"},
                    {"row",
-                    768,
-                    {64, 128, 256, 384, 768, 1536},
+                    0,
+                    {0, 64, 128, 256, 384, 768, 1536},
                     "bytes",
-                    "of a row of the output that are put together before lines are written"},
+                    "of a row of the output that are put together before lines are written; 0: 256, and 128 where they go "
+                    "past the cache"},
                    {"group_kib", 512, doublings(64, 1024), "KiB", "of the input that a group takes at most"},
                    {"ahead", 16, doublings(4, 64), "rows", "that are fetched before they are read"},
                    stream_tunable(),
