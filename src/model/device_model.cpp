@@ -14,7 +14,7 @@ namespace {
 constexpr Figure all_figures[] = {
     {"copy_rate", "B/s", "of a large contiguous copy, read plus written", &DeviceModel::copy_rate, true},
     {"cached_rate", "B/s", "the same within the last-level cache", &DeviceModel::cached_rate, true},
-    {"cache", "B", "of the last-level cache", &DeviceModel::cache, true},
+    {"cache", "B", "of the last cache that is faster than memory", &DeviceModel::cache, true},
     {"near_cache", "B", "of the cache that the groups on a compute unit share", &DeviceModel::near_cache},
     {"sector", "B", "the least that memory moves", &DeviceModel::sector},
     {"launch", "s", "one launch of an empty kernel, call to completion", &DeviceModel::launch},

@@ -101,7 +101,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const i64 lines_out = value_or(wish, "lines_out", default_lines_out(move, *axes));
   const i64 rows = move.count() / (i * o) * ceil_div(o, lines_out * line_elements);
   const i64 lines_in = value_or(wish, "lines_in", default_lines_in(rows, ceil_div(i, line_elements), device));
-  Configuration values = wish;
+  Configuration values = with_stream(wish, device);
   values["lines_in"] = lines_in;
   values["lines_out"] = lines_out;
   const auto launches = [=] {

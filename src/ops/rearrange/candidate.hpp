@@ -84,8 +84,10 @@ inline double partly_hidden(double memory, double loops) {
   return std::max(memory, loops) + shown * std::min(memory, loops);
 }
 
-/// From how many bytes moved on a CPU kernel stores past the cache, and whether this move is that large.
+/// From how many bytes moved on a CPU kernel stores past the cache, that number for a device where it is left open, and
+/// whether this move is that large.
 Tunable stream_tunable();
+Configuration with_stream(const Configuration& wish, const DeviceModel& device);
 inline bool streams(const Move& move, const Configuration& values) {
   return move.bytes_moved() >= values.at("stream_mib") << 20;
 }

@@ -89,11 +89,19 @@ bool tail_fits_pixels(const Move& move, const Pixels& pixels) {
 
 Tunable stream_tunable() {
   return {"stream_mib",
-          48,
-          {0, 16, 32, 48, 64, 96, i64{1} << 30},
+          -1,
+          {-1, 0, 4, 8, 12, 16, 32, 48, 64, 96, i64{1} << 30},
           "MiB",
-          "bytes moved from which stores go past the cache: on two cores 57 against 28 GB/s at 128 MiB, 93 against 195 "
-          "at 1"};
+          "bytes moved from which stores go past the cache; -1: one and a half caches. On two cores of a Xeon 57 against 28 "
+          "GB/s at 128 MiB, 73 against 60 at 12, 40 against 98 at 4",
+          true};
+}
+
+Configuration with_stream(const Configuration& wish, const DeviceModel& device) {
+  constexpr double caches = 1.5;
+  Configuration values = wish;
+  if (i64& mib = values["stream_mib"]; mib < 0) mib = i64(caches * device.cache) >> 20;
+  return values;
 }
 
 }  // namespace axisloom::ops

@@ -68,10 +68,11 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const i64 few = sorted_lanes(move, *pixels, device);
   // On the host alone, whose kernels take a flag at run time: others would be compiled once more for it.
   const bool fetches = device::is_host(device) && !pixels->split && problem.move.bytes_moved() > fetched_bytes;
+  const Configuration values = with_stream(wish, device);
   const auto launches = [=, &problem] {
-    const i64 segment = wish.at("segment"), element = problem.move.element,
+    const i64 segment = values.at("segment"), element = problem.move.element,
               lanes = problem.move.axes[pixels->lanes].extent;
-    const bool stream = streams(problem.move, wish);
+    const bool stream = streams(problem.move, values);
     MoveLaunch launch("rearrange/interleave_cpu", problem);
     // Every step shows where there are many short rows: 512 images of 7 x 7 pixels of four floats take two cores of a
     // Xeon 0.024 ms, and 0.041 with two steps too many; 2048 of eight bytes an EPYC 9005 0.094, and 0.105. Pixels that
@@ -92,7 +93,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
         .set("THIRDS", pixels->split && pixels->pitch == 3 && element <= 8);
     return launch.done(launch.split_into_groups(group_bytes, segment * pixels->pitch * element));
   };
-  return {.seconds = predicted_seconds(move, *pixels, device), .configuration = wish, .launches = launches};
+  return {.seconds = predicted_seconds(move, *pixels, device), .configuration = values, .launches = launches};
 }
 
 }  // namespace

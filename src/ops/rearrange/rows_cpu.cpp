@@ -39,7 +39,8 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const double bytes = 2 * sector_bytes(elements, run, 1, move.element, device);
   const bool far = jumps(move) && bytes > device.cache;
   const double rows = device.on_cores(elements / run * row_seconds);
-  const bool stream = streams(move, wish);
+  const Configuration values = with_stream(wish, device);
+  const bool stream = streams(move, values);
   const bool ragged = stream && packet_bytes(move, line) < line;
   const double share = std::min(1.0, run * move.element / line);  // of a head, where rows are shorter
   const double head = has_masks(device) ? masked_ragged_row_seconds : ragged_row_seconds;
@@ -47,12 +48,12 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const double waits = far ? device.on_cores(elements / run * far_row_seconds) : 0;
   const auto launches = [=, &problem] {
     MoveLaunch launch("rearrange/rows_cpu", problem.as(counted_in(problem.move, 1)));
-    const i64 segment = launch.walk_segments(wish.at("segment"));
+    const i64 segment = launch.walk_segments(values.at("segment"));
     launch.defines().set("STREAM", stream);
     return launch.done(launch.split_into_groups(group_bytes, segment));
   };
   const double seconds = std::max(transfer_seconds(bytes, device), rows) + heads + waits;
-  return {.seconds = seconds, .configuration = wish, .launches = launches};
+  return {.seconds = seconds, .configuration = values, .launches = launches};
 }
 
 }  // namespace

@@ -78,9 +78,9 @@ double predicted_seconds(const Runs& runs, const Configuration& values, const De
   return partly_hidden(transfer_seconds(count * (read + run), device), device.on_cores(loops));
 }
 
-Configuration with_stage(const Move& move, const Configuration& wish) {
-  const Stage stage = streams(move, wish) ? far_stage : near_stage;
-  Configuration values = wish;
+Configuration with_stage(const Move& move, const Configuration& wish, const DeviceModel& device) {
+  Configuration values = with_stream(wish, device);
+  const Stage stage = streams(move, values) ? far_stage : near_stage;
   values["columns"] = value_or(wish, "columns", stage.columns);
   values["row"] = value_or(wish, "row", stage.row);
   return values;
@@ -94,7 +94,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
     return refuse(
         "no two axes are exchanged such that runs are neighbours along one in the input and along the other in the "
         "output");
-  const Configuration values = with_stage(move, wish);
+  const Configuration values = with_stage(move, wish, device);
   if (const i64 most = std::min(longest_run, values.at("row")); runs->run > most)
     return refuse(concat("runs of ", runs->run, " bytes are longer than ", most));
   const auto launches = [=, &problem, units = i64(device.units())] {

@@ -67,6 +67,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   if (!tile) return refuse("no axis is contiguous in the input, or none in the output");
   if (tile->in.run == tile->out.run) return refuse("runs stay as they are");
   if (tile_nd_walk(move, *tile).size() > MOVE_AXES) return refuse("more axes than a walk takes");
+  const Configuration values = with_stream(wish, device);
   const auto launches = [=] {
     const Move& move = wide.move;
     MoveLaunch launch("rearrange/slab", wide);
@@ -76,12 +77,12 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
     launch.define_element()
         .set("AXIS_I", last - 1)
         .set("AXIS_O", last)
-        .set("STREAM", streams(problem.move, wish) && fills_lines(move, *tile));
+        .set("STREAM", streams(move, values) && fills_lines(move, *tile));
     Launches launches = launch.done(ceil_div(launch.params.work, i64(params.per_group)));
     launches.list[0].params = params_bytes(params);
     return launches;
   };
-  return {.seconds = predicted_seconds(move, *tile, device), .configuration = wish, .launches = launches};
+  return {.seconds = predicted_seconds(move, *tile, device), .configuration = values, .launches = launches};
 }
 
 }  // namespace
