@@ -92,7 +92,8 @@ Tunable stream_tunable() {
           -1,
           {-1, 0, 4, 8, 12, 16, 32, 48, 64, 96, i64{1} << 30},
           "MiB",
-          "bytes moved from which stores go past the cache; -1: one and a half caches. On two cores of a Xeon 57 against 28 "
+          "bytes moved from which stores go past the cache; -1: one and a half caches. On two cores of a Xeon 57 "
+          "against 28 "
           "GB/s at 128 MiB, 73 against 60 at 12, 40 against 98 at 4",
           true};
 }

@@ -15,7 +15,8 @@ constexpr i64 longest_run = 128;  // bytes; longer ones fill lines by themselves
 constexpr i64 least_groups = 8;   // a unit, where the array is large enough: idle cores cost more
 
 // Time of one core of an EPYC 9005 (Turin) at arrays in its cache, less the launch: 600 x 512 runs of 3 bytes take 49
-// us, of 5 bytes 160 us; 100 000 x 2 runs of 3 bytes 200 us, 2 x 100 000 of them 165 us.
+// us, of 5 bytes 160 us before their loop had registers of its own, which halved them on a Xeon; 100 000 x 2 runs of 3
+// bytes 200 us, 2 x 100 000 of them 165 us.
 constexpr double square_seconds = 0.16e-9;  // a run of a square that is transposed in registers
 constexpr double pieces_seconds = 0.35e-9;  // any other
 constexpr double row_seconds = 1.5e-9;      // a row of a step, on either side
@@ -25,9 +26,9 @@ constexpr double far_line_seconds = 3.4e-9;
 constexpr double near_line_seconds = 0.7e-9;  // where so few rows take turns that they are fetched ahead
 constexpr i64 few_rows = 16;
 
-// What a strip is wide and a row of the stage long, in a cache and beyond it. Two cores of a Xeon, ms, with 32 columns and
-// 256 bytes against 128 and 128: 600 x 512 runs of 3 bytes 0.059 and 0.088, 4000 x 6000 of 5 bytes 21 and 12.8, of 6
-// bytes 33 and 16.
+// What a strip is wide and a row of the stage long, in a cache and beyond it. Two cores of a Xeon, ms, with 32 columns
+// and 256 bytes against 128 and 128: 600 x 512 runs of 3 bytes 0.058 and 0.089, 4000 x 6000 of 5 bytes 20.5 and 11.8,
+// of 6 bytes 30 and 16.
 struct Stage {
   i64 columns, row;
 };
@@ -121,25 +122,26 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 }  // namespace
 
 MoveCandidate runs_move() {
-  return {{.name = "runs",
-           .summary = "transposes of short runs that stay whole (pixels, pairs) by lines on a CPU",
-           .tunables =
-               {
-                   {"columns", 0, zero_or_doublings(16, 128), "runs",
-                    "taken together of a row of the input; 0: 32, and 128 where stores go past the cache"},
-                   {"row",
-                    0,
-                    {0, 64, 128, 256, 384, 768, 1536},
-                    "bytes",
-                    "of a row of the output that are put together before lines are written; 0: 256, and 128 where they go "
-                    "past the cache"},
-                   {"group_kib", 512, doublings(64, 1024), "KiB", "of the input that a group takes at most"},
-                   {"ahead", 16, doublings(4, 64), "rows", "that are fetched before they are read"},
-                   stream_tunable(),
-               },
-           .runtimes = {Api::opencl, Api::host},
-           .runs_on = cpus},
-          propose};
+  return {
+      {.name = "runs",
+       .summary = "transposes of short runs that stay whole (pixels, pairs) by lines on a CPU",
+       .tunables =
+           {
+               {"columns", 0, zero_or_doublings(16, 128), "runs",
+                "taken together of a row of the input; 0: 32, and 128 where stores go past the cache"},
+               {"row",
+                0,
+                {0, 64, 128, 256, 384, 768, 1536},
+                "bytes",
+                "of a row of the output that are put together before lines are written; 0: 256, and 128 where they go "
+                "past the cache"},
+               {"group_kib", 512, doublings(64, 1024), "KiB", "of the input that a group takes at most"},
+               {"ahead", 16, doublings(4, 64), "rows", "that are fetched before they are read"},
+               stream_tunable(),
+           },
+       .runtimes = {Api::opencl, Api::host},
+       .runs_on = cpus},
+      propose};
 }
 
 }  // namespace axisloom::ops
