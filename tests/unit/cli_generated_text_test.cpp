@@ -41,7 +41,7 @@ TEST_F(CliGeneratedText, TheManualHoldsEveryOptionEscaped) {
   EXPECT_TRUE(page.starts_with(".TH AXISLOOM 1"));
   EXPECT_NE(page.find("\\-\\-device"), std::string::npos);
   EXPECT_NE(page.find(".SS \"cache clear\""), std::string::npos);
-  EXPECT_NE(page.find("\\fItable|json|csv|md\\fR"), std::string::npos);
+  EXPECT_NE(page.find("\\fItable|\\:json|\\:csv|\\:md\\fR"), std::string::npos);
   // A line that begins with a quote, or a dot and no macro, would vanish from the page.
   EXPECT_EQ(page.find("\n'"), std::string::npos);
 }
