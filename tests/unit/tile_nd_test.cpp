@@ -12,7 +12,7 @@
 namespace axisloom::ops_test {
 namespace {
 
-constexpr std::int64_t tile_nd_bytes = 16384, room_bytes = tile_nd_bytes * 9 / 8, sector = 32, banks = 32;
+constexpr std::int64_t tile_nd_bytes = 16384, tile_nd_room_bytes = tile_nd_bytes * 9 / 8, sector = 32, banks = 32;
 
 core::Move reversed(Dtype dtype, const Dims& shape) {
   std::vector<int> order(shape.size());
@@ -55,7 +55,7 @@ TEST(TileNd, EveryElementHasAPlaceOfItsOwn) {
   for (const core::Move& move : moves()) {
     SCOPED_TRACE(core::to_string(move));
     const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, sector);
-    const ops::TileNdPadding padding = ops::tile_nd_padding(tile, move.element, room_bytes / move.element, banks);
+    const ops::TileNdPadding padding = ops::tile_nd_padding(tile, move.element, tile_nd_room_bytes / move.element, banks);
     std::set<std::int64_t> places{0};
     for (std::size_t d = 0; d < tile.block.size(); ++d) {
       std::set<std::int64_t> further;
@@ -67,7 +67,7 @@ TEST(TileNd, EveryElementHasAPlaceOfItsOwn) {
     std::set<std::int64_t> expected;
     for (std::int64_t n = 0; n < tile.elements(); ++n) expected.insert(padding.place(n));
     EXPECT_EQ(places, expected);
-    EXPECT_LT(*places.rbegin(), room_bytes / move.element);
+    EXPECT_LT(*places.rbegin(), tile_nd_room_bytes / move.element);
   }
 }
 
@@ -94,12 +94,12 @@ TEST(TileNd, PaddingKeepsColumnsOutOfOneBank) {
   for (const core::Move& move : moves()) {
     SCOPED_TRACE(core::to_string(move));
     const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, sector);
-    EXPECT_LE(ops::tile_nd_padding(tile, move.element, room_bytes / move.element, banks).rounds, 2);
+    EXPECT_LE(ops::tile_nd_padding(tile, move.element, tile_nd_room_bytes / move.element, banks).rounds, 2);
   }
   const core::Move powers = reversed(Dtype::f32, {64, 64, 64, 64});
   const ops::TileNd tile = *ops::tile_nd_of(powers, tile_nd_bytes, 4, 256, 0, sector);
   EXPECT_GE(ops::tile_nd_padding(tile, 4, tile.elements(), banks).rounds, 16) << "no room for padding";
-  EXPECT_EQ(ops::tile_nd_padding(tile, 4, room_bytes / 4, banks).rounds, 1);
+  EXPECT_EQ(ops::tile_nd_padding(tile, 4, tile_nd_room_bytes / 4, banks).rounds, 1);
 }
 
 TEST(TileNd, BytesTravelInWordsWhereRunsAllow) {
