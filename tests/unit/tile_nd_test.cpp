@@ -12,7 +12,7 @@
 namespace axisloom::ops_test {
 namespace {
 
-constexpr std::int64_t tile_nd_bytes = 16384, tile_nd_room_bytes = tile_nd_bytes * 9 / 8, sector = 32, banks = 32;
+constexpr std::int64_t tile_nd_bytes = 16384, tile_nd_room_bytes = tile_nd_bytes * 9 / 8, tile_nd_sector = 32, tile_nd_banks = 32;
 
 core::Move reversed(Dtype dtype, const Dims& shape) {
   std::vector<int> order(shape.size());
@@ -41,7 +41,7 @@ std::vector<core::Move> moves() {
 TEST(TileNd, RunsAreLongOnBothSides) {
   for (const core::Move& move : moves()) {
     SCOPED_TRACE(core::to_string(move));
-    const std::optional<ops::TileNd> tile = ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, sector);
+    const std::optional<ops::TileNd> tile = ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, tile_nd_sector);
     ASSERT_TRUE(tile);
     EXPECT_GE(tile->in.run_length * move.element, 64);
     EXPECT_GE(tile->out.run_length * move.element, 64);
@@ -54,8 +54,8 @@ TEST(TileNd, RunsAreLongOnBothSides) {
 TEST(TileNd, EveryElementHasAPlaceOfItsOwn) {
   for (const core::Move& move : moves()) {
     SCOPED_TRACE(core::to_string(move));
-    const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, sector);
-    const ops::TileNdPadding padding = ops::tile_nd_padding(tile, move.element, tile_nd_room_bytes / move.element, banks);
+    const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, tile_nd_sector);
+    const ops::TileNdPadding padding = ops::tile_nd_padding(tile, move.element, tile_nd_room_bytes / move.element, tile_nd_banks);
     std::set<std::int64_t> places{0};
     for (std::size_t d = 0; d < tile.block.size(); ++d) {
       std::set<std::int64_t> further;
@@ -83,7 +83,7 @@ TEST(TileNd, ManyRunsKeepItemsBusy) {
        {problem_of(swapped, with_result(swapped, eight)).move, relaid(Dtype::u8, "NCHW", "NHWC", {256, 64, 56, 56}),
         relaid(Dtype::u8, "NHWC", "NCHW", {256, 56, 56, 64})}) {
     SCOPED_TRACE(core::to_string(move));
-    const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, sector);
+    const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, tile_nd_sector);
     accesses(tile, tile.in);
     accesses(tile, tile.out);
   }
@@ -93,31 +93,31 @@ TEST(TileNd, ManyRunsKeepItemsBusy) {
 TEST(TileNd, PaddingKeepsColumnsOutOfOneBank) {
   for (const core::Move& move : moves()) {
     SCOPED_TRACE(core::to_string(move));
-    const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, sector);
-    EXPECT_LE(ops::tile_nd_padding(tile, move.element, tile_nd_room_bytes / move.element, banks).rounds, 2);
+    const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, tile_nd_sector);
+    EXPECT_LE(ops::tile_nd_padding(tile, move.element, tile_nd_room_bytes / move.element, tile_nd_banks).rounds, 2);
   }
   const core::Move powers = reversed(Dtype::f32, {64, 64, 64, 64});
-  const ops::TileNd tile = *ops::tile_nd_of(powers, tile_nd_bytes, 4, 256, 0, sector);
-  EXPECT_GE(ops::tile_nd_padding(tile, 4, tile.elements(), banks).rounds, 16) << "no room for padding";
-  EXPECT_EQ(ops::tile_nd_padding(tile, 4, tile_nd_room_bytes / 4, banks).rounds, 1);
+  const ops::TileNd tile = *ops::tile_nd_of(powers, tile_nd_bytes, 4, 256, 0, tile_nd_sector);
+  EXPECT_GE(ops::tile_nd_padding(tile, 4, tile.elements(), tile_nd_banks).rounds, 16) << "no room for padding";
+  EXPECT_EQ(ops::tile_nd_padding(tile, 4, tile_nd_room_bytes / 4, tile_nd_banks).rounds, 1);
 }
 
 TEST(TileNd, BytesTravelInWordsWhereRunsAllow) {
   const ops::TileNd words =
-      *ops::tile_nd_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 56, 56, 64}), tile_nd_bytes, 4, 256, 0, sector);
+      *ops::tile_nd_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 56, 56, 64}), tile_nd_bytes, 4, 256, 0, tile_nd_sector);
   EXPECT_EQ(words.vector, 4);
   const ops::TileNd odd =
-      *ops::tile_nd_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 57, 57, 64}), tile_nd_bytes, 4, 256, 0, sector);
+      *ops::tile_nd_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 57, 57, 64}), tile_nd_bytes, 4, 256, 0, tile_nd_sector);
   EXPECT_EQ(odd.vector, 1) << "rows of 57 * 57 bytes begin anywhere";
   core::Move shifted = relaid(Dtype::u8, "NHWC", "NCHW", {4, 56, 56, 64});
   shifted.in_offset = 1;
-  EXPECT_EQ(ops::tile_nd_of(shifted, tile_nd_bytes, 4, 256, 0, sector)->vector, 1);
+  EXPECT_EQ(ops::tile_nd_of(shifted, tile_nd_bytes, 4, 256, 0, tile_nd_sector)->vector, 1);
 }
 
 TEST(TileNd, StridedSidesHaveNone) {
   core::Move move = reversed(Dtype::f32, {16, 16, 16});
   for (core::Loop& axis : move.axes) axis.in *= 2;
-  EXPECT_FALSE(ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, sector));
+  EXPECT_FALSE(ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, tile_nd_sector));
 }
 
 }  // namespace
