@@ -26,7 +26,7 @@ core::Move relaid(Dtype dtype, const char* from, const char* to, const Dims& sha
 }
 
 /// Moves of many short axes, of long ones, and of one short axis beside a long one.
-std::vector<core::Move> moves() {
+std::vector<core::Move> tile_nd_moves() {
   return {reversed(Dtype::f32, {40, 37, 33, 35, 4, 2, 3, 5}),
           reversed(Dtype::f64, {24, 22, 18, 20, 2, 3, 2, 2, 3, 4, 3, 2}),
           reversed(Dtype::f32, {32, 15, 15, 15, 15, 32}),
@@ -39,7 +39,7 @@ std::vector<core::Move> moves() {
 }
 
 TEST(TileNd, RunsAreLongOnBothSides) {
-  for (const core::Move& move : moves()) {
+  for (const core::Move& move : tile_nd_moves()) {
     SCOPED_TRACE(core::to_string(move));
     const std::optional<ops::TileNd> tile = ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, tile_nd_sector);
     ASSERT_TRUE(tile);
@@ -52,7 +52,7 @@ TEST(TileNd, RunsAreLongOnBothSides) {
 }
 
 TEST(TileNd, EveryElementHasAPlaceOfItsOwn) {
-  for (const core::Move& move : moves()) {
+  for (const core::Move& move : tile_nd_moves()) {
     SCOPED_TRACE(core::to_string(move));
     const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, tile_nd_sector);
     const ops::TileNdPadding padding = ops::tile_nd_padding(tile, move.element, tile_nd_room_bytes / move.element, tile_nd_banks);
@@ -91,7 +91,7 @@ TEST(TileNd, ManyRunsKeepItemsBusy) {
 
 // 32 floats a row would put a column of them into one bank.
 TEST(TileNd, PaddingKeepsColumnsOutOfOneBank) {
-  for (const core::Move& move : moves()) {
+  for (const core::Move& move : tile_nd_moves()) {
     SCOPED_TRACE(core::to_string(move));
     const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, tile_nd_sector);
     EXPECT_LE(ops::tile_nd_padding(tile, move.element, tile_nd_room_bytes / move.element, tile_nd_banks).rounds, 2);
