@@ -12,7 +12,8 @@
 namespace axisloom::ops_test {
 namespace {
 
-constexpr std::int64_t tile_nd_bytes = 16384, tile_nd_room_bytes = tile_nd_bytes * 9 / 8, tile_nd_sector = 32, tile_nd_banks = 32;
+constexpr std::int64_t tile_nd_bytes = 16384, tile_nd_room_bytes = tile_nd_bytes * 9 / 8, tile_nd_sector = 32,
+                       tile_nd_banks = 32;
 
 core::Move reversed(Dtype dtype, const Dims& shape) {
   std::vector<int> order(shape.size());
@@ -55,7 +56,8 @@ TEST(TileNd, EveryElementHasAPlaceOfItsOwn) {
   for (const core::Move& move : tile_nd_moves()) {
     SCOPED_TRACE(core::to_string(move));
     const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0, tile_nd_sector);
-    const ops::TileNdPadding padding = ops::tile_nd_padding(tile, move.element, tile_nd_room_bytes / move.element, tile_nd_banks);
+    const ops::TileNdPadding padding =
+        ops::tile_nd_padding(tile, move.element, tile_nd_room_bytes / move.element, tile_nd_banks);
     std::set<std::int64_t> places{0};
     for (std::size_t d = 0; d < tile.block.size(); ++d) {
       std::set<std::int64_t> further;
