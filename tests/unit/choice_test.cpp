@@ -70,7 +70,7 @@ constexpr double most_on_average = 1.03, most_of_one = 1.25;
 
 /// What was reached where that was not. Nobody has looked which problems those held out are, lest a model be fitted to
 /// them. On the Xeon the open one is a permutation of 157 x 109 x 13 x 49 floats, whose runs of 196 bytes lie 277 KB
-/// apart: "slab" waits for each of their lines, as no other machine was seen to.
+/// apart: "slab" is predicted 3.4 ms and takes 5.7, "block" takes 3.5; on an EPYC 9005 "slab" takes 2.8.
 struct Missed {
   const char* file = nullptr;
   double open = most_of_one, held_out = most_of_one, held_out_on_average = most_on_average;
