@@ -234,14 +234,14 @@ class Search {
   /// `loads`, `stores`: iterations, relative to the fewest possible.
   double cost_of(i64 vector, double loads, double stores) const {
     // Bytes that a card could have copied while it made an access; those that put a word together from smaller elements
-    // take longer, and extra iterations cost more than their number, since less is in flight. Fitted to 23 moves on an
-    // H200: permutations of f32 and f64 with many axes (2750 to 3565 GB/s), and 3, 4 or 8 channels of i8, f16 and f32
-    // from first to last and back (757 to 1789).
+    // take longer, and extra iterations cost more than their number, since less is in flight. Fitted on an H200 to
+    // permutations of f32 and f64 with many axes (2750 to 3565 GB/s), to 3, 4 or 8 channels of i8, f16 and f32 from
+    // first to last and back (757 to 1789), and to layouts of 32 to 512 channels of i8 and f16 (1960 to 3050).
     constexpr double load_words = 0.64, store_words = 1.2;  // bytes copied meanwhile, of iterations that are full
     constexpr double full_loads = 2, full_stores = 8;       // iterations that count beside those that are too many
     constexpr double overlap = 4;  // of the shorter of traffic and passage a quarter shows, of a short passage less
     const double load = load_words * loads * (full_loads + loads) / (full_loads + 1);
-    const double store = store_words * stores * (full_stores + stores) / (full_stores + 1) * (2 + vector) / 3;
+    const double store = store_words * stores * (full_stores + stores) / (full_stores + 1) * (1 + 3 * vector) / 4;
     const double passage = outside_ * (load + store) / (vector * move_.element);
     // What a group does before its first access, in bytes that it could have moved.
     constexpr double beginning = 1536;
