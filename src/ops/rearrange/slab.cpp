@@ -46,13 +46,15 @@ bool fills_lines(const Move& move, const TileNd& tile) {
   return starts % line == 0;
 }
 
-double predicted_seconds(const Move& move, const TileNd& tile, const DeviceModel& device) {
+double predicted_seconds(const Move& move, const TileNd& tile, bool past_cache, const DeviceModel& device) {
   const double count = move.count(), bytes = count * move.element;
   const auto lines = [&](const TileNd::Side& side) { return 1 + cut_lines * line / (side.run_length * move.element); };
   const double runs = count / tile.in.run_length + count / tile.out.run_length;
   const double each = move.element == 16 ? packet_seconds : element_seconds;
   const double loops = device.on_cores(count * each + runs * run_seconds);
-  const double memory = memory_seconds(bytes * (lines(tile.in) + lines(tile.out)), 2 * bytes, device);
+  // Lines that do not go past the cache are read before they are written.
+  const double writes = past_cache ? lines(tile.out) : 2 * lines(tile.out);
+  const double memory = memory_seconds(bytes * (lines(tile.in) + writes), 2 * bytes, device);
   return device.launch + partly_hidden(memory, loops) + group_seconds;
 }
 
@@ -68,21 +70,19 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   if (tile->in.run == tile->out.run) return refuse("runs stay as they are");
   if (tile_nd_walk(move, *tile).size() > MOVE_AXES) return refuse("more axes than a walk takes");
   const Configuration values = with_stream(wish, device);
+  const bool stream = streams(move, values) && fills_lines(move, *tile);
   const auto launches = [=] {
     const Move& move = wide.move;
     MoveLaunch launch("rearrange/slab", wide);
     TileNdParams params = tile_nd_params(move, *tile, padding_of(*tile, move.element), 1);
     const int last = launch.walk_in(params, tile_nd_walk(move, *tile), 0, Ranks::coarse) - 1;
     params.per_group = u32(std::clamp(launch.params.work / groups, i64{1}, slabs_a_group));
-    launch.define_element()
-        .set("AXIS_I", last - 1)
-        .set("AXIS_O", last)
-        .set("STREAM", streams(move, values) && fills_lines(move, *tile));
+    launch.define_element().set("AXIS_I", last - 1).set("AXIS_O", last).set("STREAM", stream);
     Launches launches = launch.done(ceil_div(launch.params.work, i64(params.per_group)));
     launches.list[0].params = params_bytes(params);
     return launches;
   };
-  return {.seconds = predicted_seconds(move, *tile, device), .configuration = values, .launches = launches};
+  return {.seconds = predicted_seconds(move, *tile, stream, device), .configuration = values, .launches = launches};
 }
 
 }  // namespace

@@ -10,10 +10,31 @@
 
 namespace axisloom::ops {
 
+namespace {
+
+/// Elements that lie side by side along a run and the axes that go on where it ends.
+i64 side_by_side(const ReduceProblem& problem, const Loop& run) {
+  i64 length = run.extent;
+  if (run.in == 0) return length;
+  const auto goes_on = [&](const Loop& axis) { return axis.extent > 1 && axis.in == run.in * length; };
+  for (bool longer = true; longer;) {
+    longer = false;
+    for (const Loops* axes : {&problem.kept, &problem.reduced})
+      if (const auto next = std::ranges::find_if(*axes, goes_on); next != axes->end()) {
+        length *= next->extent;
+        longer = true;
+      }
+  }
+  return length;
+}
+
+}  // namespace
+
 double read_seconds(const ReduceProblem& problem, const Loop& run, const DeviceModel& device) {
   const double elements = problem.elements();
   const i64 step = run.in / problem.parts_of_element(), element = problem.element_bytes();
-  const double bytes = sector_bytes(elements, run.extent, step, element, device), once = elements * element;
+  const double bytes = sector_bytes(elements, side_by_side(problem, run), step, element, device);
+  const double once = elements * element;
   // Neighbours in a sector belong to outputs that other groups, or cores, reduce at the same time: maxima of 1825622 x
   // 7 halves by rows took an H200 28 us, of 4052620 x 12 bytes 39; by plain two cores of an EPYC 9005 12 and 9 ms.
   double moved = bytes;
