@@ -56,11 +56,14 @@ i64 default_lines_out(const Move& move, const TileAxes& axes) {
   return move.element == 8 ? 8 : 16;
 }
 
-/// Lines of the tiles' first runs, but for those of tiles down the columns, which are fetched beside those above.
+/// Lines of the tiles' first runs, but for those of tiles down the columns, which are fetched beside those above, and
+/// of tiles that lie in one piece, which the processor foresees: 16000 x 64 x 48 bytes took two cores of a Xeon 4.0 ms,
+/// and as much again was predicted for waits.
 double unfetched_lines(const Move& move, const TileAxes& axes, const Configuration& values) {
   const i64 line_elements = line / move.element, i = move.axes[axes.in].extent, o = move.axes[axes.out].extent;
   const i64 tile_i = std::min(i, values.at("lines_in") * line_elements),
             tile_o = values.at("lines_out") * line_elements;
+  if (tile_i == i && move.axes[axes.out].in == i) return 0;
   const i64 run = std::min(ceil_div(tile_i, line_elements), std::max<i64>(1, values.at("run")));
   return move.count() / double(tile_i) * run / ceil_div(o, tile_o);
 }
