@@ -49,11 +49,17 @@ i64 default_lines_in(i64 rows, i64 lines, const DeviceModel& device) {
 // 6.8. Runs of 4, with 4, 8 and 16 lines: f64 2047 x 2047 1.66, 1.26, 1.20; c128 2047 x 2047 4.4, 2.8, 2.6, 1000 x 1500
 // 1.15, 0.98, 0.91. Where rows lie whole pages apart, which share few sets of a cache: c128 4096 x 4096 11.4, 12.3,
 // 12.3, f64 6.2, 5.8, 6.6; and a Xeon (Emerald Rapids), share of a copy with 2, 4 and 8 lines: f32 8192 x 8192 0.89,
-// 0.87, 0.76; u8 16384 x 16384 0.61, 0.58 with 2 and 4.
+// 0.87, 0.76; u8 16384 x 16384 0.61, 0.58 with 2 and 4. Rows that begin anywhere have more lines in pieces; the Xeon,
+// ms with 8 and 16 lines: f32 4097 x 4097 7.4 and 5.5, 1000003 x 16 5.3 and 4.5, u16 4097 x 4095 3.1 and 2.4; rows of
+// whole lines, f32 1000000 x 16, 3.0 and 3.4.
 i64 default_lines_out(const Move& move, const TileAxes& axes) {
-  if (move.element < 8) return 8;
+  constexpr i64 some = 8, many = 16;
+  if (move.element == 1) return some;
+  const bool in_pieces = proven_alignment(move, true, axes.out, line) < line;
+  const bool is_long = move.axes[axes.out].extent * move.element >= many * line;
+  if (move.element < 8) return in_pieces && is_long ? many : some;
   if (rows_lie_pages_apart(move, axes)) return 4;
-  return move.element == 8 ? 8 : 16;
+  return move.element == 8 ? some : many;
 }
 
 /// Lines of the tiles' first runs, but for those of tiles down the columns, which are fetched beside those above, and
