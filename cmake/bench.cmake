@@ -1,5 +1,6 @@
 # The benchmark: its engine, its peers, and the ladder.
 file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp ${PROJECT_SOURCE_DIR}/bench/*/*.cpp)
+list(FILTER bench_sources EXCLUDE REGEX "_module\\.cpp$")  # of programs that are opened beside it
 add_library(axisloom_bench STATIC ${bench_sources})
 axisloom_target(axisloom_bench)
 target_link_libraries(axisloom_bench PUBLIC axisloom_harness)
@@ -32,4 +33,14 @@ if(AXISLOOM_CUB AND AXISLOOM_NVCC)
   add_custom_target(axisloom_cub ALL DEPENDS ${PROJECT_BINARY_DIR}/axisloom_cub.so)
 elseif(AXISLOOM_CUB)
   message(STATUS "nvcc was not found: the benchmark will name CUB as absent")
+endif()
+
+# HPTT has C++ functions only: a module of its own, too.
+set(AXISLOOM_HPTT "" CACHE PATH "Folder of HPTT, with include/ and lib/libhptt.a, for the module with which the benchmark times it")
+if(AXISLOOM_HPTT)
+  find_package(OpenMP REQUIRED)
+  add_library(axisloom_hptt MODULE ${PROJECT_SOURCE_DIR}/bench/peers/hptt_module.cpp)
+  set_target_properties(axisloom_hptt PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} CXX_VISIBILITY_PRESET hidden)
+  target_include_directories(axisloom_hptt PRIVATE ${PROJECT_SOURCE_DIR} SYSTEM ${AXISLOOM_HPTT}/include)
+  target_link_libraries(axisloom_hptt PRIVATE ${AXISLOOM_HPTT}/lib/libhptt.a OpenMP::OpenMP_CXX)
 endif()

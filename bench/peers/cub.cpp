@@ -1,13 +1,12 @@
 // CUB on CUDA devices: sums and maxima of whole arrays and of rows, from the module that cub.cu is built into.
 #include "bench/peers/cub_module.hpp"
 #include "bench/peers/cuda_call.hpp"
+#include "bench/peers/libraries.hpp"
 #include "bench/peers/peers.hpp"
 
 #include "device/dynamic_library.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 
 namespace axisloom::bench {
 namespace {
@@ -17,13 +16,8 @@ constexpr const char* file_name = "axisloom_cub.so";
 /// Null when there is no such module beside the program. Looked for once.
 CubFunction* cub() {
   static CubFunction* const found = [] {
-    std::vector<std::string> files;
-    if (const char* named = std::getenv("AXISLOOM_CUB")) files.emplace_back(named);
-    std::error_code failed;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
-    if (!failed) files.push_back((program.parent_path() / file_name).string());
     CubFunction* function = nullptr;
-    device::DynamicLibrary(files).find("axisloom_cub", function);
+    device::DynamicLibrary(module_files("AXISLOOM_CUB", file_name)).find("axisloom_cub", function);
     return function;
   }();
   return found;

@@ -27,6 +27,14 @@ Texts cuda_library_files(const char* variable, FileNames names) {
   return files;
 }
 
+Texts module_files(const char* variable, const char* name) {
+  Texts files = library_files(variable, {});
+  std::error_code failed;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (!failed) files.push_back((program.parent_path() / name).string());
+  return files;
+}
+
 std::string library_obstacle(const device::DynamicLibrary& library, const Texts& missing, const std::string& names,
                              const char* variable) {
   if (library) return library.path() + " lacks " + joined(missing, ", ");

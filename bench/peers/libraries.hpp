@@ -20,6 +20,10 @@ LibraryFiles library_files;
 /// The same, with the folders of the CUDA toolkit and of NVIDIA's packages behind each name.
 LibraryFiles cuda_library_files;
 
+/// A module of ours: the file that the environment variable names, if it does, then that of this name beside the
+/// program.
+Texts module_files(const char* variable, const char* name);
+
 /// Why a library that was opened from such files cannot be used: "libdnnl.so.3 or .2 was not found; ...".
 std::string library_obstacle(const device::DynamicLibrary& library, const Texts& missing, const std::string& names,
                              const char* variable);

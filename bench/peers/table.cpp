@@ -35,6 +35,7 @@ constexpr PeerEntry entries[] = {
     {"torch-compiled", offer<make_python, PythonWay{.torch = true, .compiled = true}>},
     {"openblas", offer<make_openblas>},
     {"onednn", offer<make_onednn>},
+    {"hptt", offer<make_hptt>},
     {"cublas", offer<make_cublas>},
     {"cutensor", offer<make_cutensor>},
     {"cudnn", offer<make_cudnn>},

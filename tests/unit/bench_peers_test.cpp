@@ -321,6 +321,16 @@ TEST_F(BenchPeersOnCpu, OnednnReorders) {
   EXPECT_EQ(judged("onednn", "sum f32 100").reason, "is called for moves");
 }
 
+TEST_F(BenchPeersOnCpu, HpttPermutes) {
+  if (!is_here("hptt", "transpose f32 67x45")) GTEST_SKIP() << "no module of HPTT";
+  for (const char* text :
+       {"transpose f32 67x45 in-strides=50,1 out-strides=71,1", "permute f64 3x4x5x6 3,1,0,2", "transpose c64 17x9",
+        "permute c128 5x7x3 2,0,1", "permute f32 9x8x7x6x5 4,2,0,3,1", "relayout f32 2x3x5x7 NCHW NHWC"})
+    EXPECT_EQ(judged("hptt", text).reason, "took part") << text;
+  EXPECT_EQ(judged("hptt", "transpose u8 67x45").reason, "permutes floats of 4 bytes and more");
+  EXPECT_NE(judged("hptt", "copy f32 6x4 in-strides=-4,1").reason, "took part");
+}
+
 TEST_F(BenchPeersOnCpu, OpenblasTransposes) {
   if (!is_here("openblas", "transpose f32 67x45")) GTEST_SKIP() << "no OpenBLAS";
   for (const char* text : {"transpose f32 67x45 in-strides=50,1 out-strides=71,1", "transpose f64 33x31",
