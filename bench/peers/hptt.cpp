@@ -92,7 +92,7 @@ UniqueContestant make_hptt(Workload& workload, Session&) {
   if (!element || !workload.merged() || workload.merged()->tail || workload.merged()->axes.empty())
     refuse("permutes floats of 4 bytes and more");
   if (hptt() == nullptr)
-    refuse(std::string(hptt_file) + " is not beside the program; -DAXISLOOM_HPTT=FOLDER builds it");
+    refuse(std::string(hptt_file) + " was not found beside the program; -DAXISLOOM_HPTT=FOLDER builds it");
   return std::make_unique<Hptt>(workload, *element);
 }
 

@@ -215,8 +215,8 @@ TEST_F(Choose, RowSumsOnCpusGoByRows) {
                               Dims{16384, 16384}, Dims{1 << 28}})
       EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(dtype, shape)), "rows_cpu") << name(dtype) << " " << shape[0];
   EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(Dtype::f32, {1 << 20, 16})), "rows_cpu");
-  EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(Dtype::f32, {1 << 20, 8})), "rows_cpu") << "half a vector";
-  EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(Dtype::f64, {1 << 20, 8})), "plain");
+  for (const Dtype dtype : {Dtype::u8, Dtype::f32, Dtype::f64})
+    EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(dtype, {1 << 20, 8})), "rows_cpu") << "half a vector";
 }
 
 TEST_F(Choose, SumsOfOtherAxesOnCpusGoByColumns) {

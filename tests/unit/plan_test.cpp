@@ -37,7 +37,7 @@ TEST_F(Plans, ReportWhatWasDecided) {
   EXPECT_EQ(report.device, pretended().info().label());
   EXPECT_EQ(report.configuration_source, "default");
   EXPECT_EQ(report.configuration,
-            (Configuration{{"lines_in", 4}, {"lines_out", 8}, {"order", 1}, {"run", 4}, {"stream_mib", 48}}));
+            (Configuration{{"lines_in", 4}, {"lines_out", 16}, {"order", 1}, {"run", 4}, {"stream_mib", 48}}));
   EXPECT_EQ(report.index, IndexWidth::bits32);
   EXPECT_EQ(report.workspace_bytes, 0u);
   EXPECT_EQ(report.bytes_moved, 2 * 300 * 400 * 4);
