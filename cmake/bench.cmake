@@ -36,11 +36,11 @@ elseif(AXISLOOM_CUB)
 endif()
 
 # HPTT has C++ functions only: a module of its own, too.
-set(AXISLOOM_HPTT "" CACHE PATH "Folder of HPTT, with include/ and lib/libhptt.a, for the module with which the benchmark times it")
+set(AXISLOOM_HPTT "" CACHE PATH "Folder of HPTT, with include/ and lib/libhptt.so, for the module with which the benchmark times it")
 if(AXISLOOM_HPTT)
   find_package(OpenMP REQUIRED)
   add_library(axisloom_hptt MODULE ${PROJECT_SOURCE_DIR}/bench/peers/hptt_module.cpp)
   set_target_properties(axisloom_hptt PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} CXX_VISIBILITY_PRESET hidden)
   target_include_directories(axisloom_hptt PRIVATE ${PROJECT_SOURCE_DIR} SYSTEM ${AXISLOOM_HPTT}/include)
-  target_link_libraries(axisloom_hptt PRIVATE ${AXISLOOM_HPTT}/lib/libhptt.a OpenMP::OpenMP_CXX)
+  target_link_libraries(axisloom_hptt PRIVATE ${AXISLOOM_HPTT}/lib/libhptt.so OpenMP::OpenMP_CXX)
 endif()
