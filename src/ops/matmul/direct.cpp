@@ -13,8 +13,10 @@
 namespace axisloom::ops {
 namespace {
 
-// Real operations of a group: long against its start, and the more the fewer groups there are to share them.
-constexpr double group_operations = 1e6;
+// Real operations of a group: long against its start, and the more the fewer groups there are to share them. Of a
+// single product shares are smaller, as what waits awake takes one within 1 us: 80 x 80 floats took two cores of a
+// Xeon 6.6 us with 1e6, and take 4.8; 64 x 64 doubles 6.8 and 5.7.
+constexpr double group_operations = 1e6, share_operations = 2.5e5;
 constexpr i64 groups_per_unit = 4;  // at most, of a single product
 // So many sums of parts of k are soon added up; of more, k is cut where A and B leave a near cache. Estimates.
 constexpr i64 few_outputs = 1024, most_outputs = 1 << 16, near_bytes = 1 << 20;
@@ -35,13 +37,14 @@ struct Form {
         vectors_of_row(ceil_div(problem.n.extent, tile.lanes)),
         row_blocks(ceil_div(problem.m.extent, tile.rows)) {
     const double groups =
-        std::clamp(std::round(operations() / group_operations), 1.0, groups_per_unit * device.units());
+        std::clamp(std::round(operations() / share_operations), 1.0, groups_per_unit * device.units());
     const i64 read = (problem.m.extent + problem.n.extent) * problem.k.extent * scalar_bytes();
     const bool cut_k = problem.on_host && problem.batch.empty() &&
                        problem.outputs() <= (read > near_bytes ? most_outputs : few_outputs);
     chunk = problem.batch.empty() && !cut_k ? ceil_div(row_blocks, i64(groups)) : row_blocks;
     parts = split(problem.k.extent, std::max(fewest_parts(), cut_k ? i64(groups) : 1), 1);
-    per_group = parts.count > 1 ? 1 : std::max<i64>(1, i64(group_operations / (operations() * chunk / row_blocks)));
+    const double task = operations() * chunk / row_blocks;
+    per_group = parts.count > 1 || chunk < row_blocks ? 1 : std::max<i64>(1, i64(group_operations / task));
   }
 
   /// Of k, so that what is copied of B fits.
