@@ -6,7 +6,6 @@
 #include "device/dynamic_library.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <vector>
 
