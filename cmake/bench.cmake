@@ -17,22 +17,32 @@ if(AXISLOOM_BENCH_OPENCV AND OpenCV_FOUND)
   target_link_libraries(axisloom_bench PUBLIC opencv_core)
 endif()
 
-# CUB is templates for nvcc: a module of its own that the benchmark opens beside the program, so that nothing else needs
-# the CUDA toolkit.
+# CUB and cuda::copy are templates for nvcc: modules of their own that the benchmark opens beside the program, so that
+# nothing else needs the CUDA toolkit. The CCCL that CUDA 13.0 has knows no cuda::copy yet.
 option(AXISLOOM_CUB "Build the module with which the benchmark times CUB, where nvcc is found" OFF)
-if(AXISLOOM_CUB)
+set(AXISLOOM_CCCL "" CACHE PATH "Folder of CCCL's headers, for the module with which the benchmark times cuda::copy of mdspans")
+if(AXISLOOM_CUB OR AXISLOOM_CCCL)
   find_program(AXISLOOM_NVCC nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
 endif()
-if(AXISLOOM_CUB AND AXISLOOM_NVCC)
-  set(cub_source ${PROJECT_SOURCE_DIR}/bench/peers/cub.cu)
-  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/axisloom_cub.so
-    COMMAND ${AXISLOOM_NVCC} -std=c++17 -O3 -shared -Xcompiler=-fPIC,-fvisibility=hidden -cudart static
-            -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
-            ${cub_source} -o ${PROJECT_BINARY_DIR}/axisloom_cub.so
-    DEPENDS ${cub_source} ${PROJECT_SOURCE_DIR}/bench/peers/cub_module.hpp VERBATIM)
-  add_custom_target(axisloom_cub ALL DEPENDS ${PROJECT_BINARY_DIR}/axisloom_cub.so)
-elseif(AXISLOOM_CUB)
-  message(STATUS "nvcc was not found: the benchmark will name CUB as absent")
+# axisloom_nvcc_module(NAME OPTION...): axisloom_NAME.so from bench/peers/NAME.cu.
+function(axisloom_nvcc_module name)
+  set(source ${PROJECT_SOURCE_DIR}/bench/peers/${name}.cu)
+  set(module ${PROJECT_BINARY_DIR}/axisloom_${name}.so)
+  add_custom_command(OUTPUT ${module}
+    COMMAND ${AXISLOOM_NVCC} -std=c++17 -O3 -shared -Xcompiler=-fPIC,-fvisibility=hidden -cudart static ${ARGN} ${source} -o ${module}
+    DEPENDS ${source} ${PROJECT_SOURCE_DIR}/bench/peers/${name}_module.hpp VERBATIM)
+  add_custom_target(axisloom_${name} ALL DEPENDS ${module})
+endfunction()
+if((AXISLOOM_CUB OR AXISLOOM_CCCL) AND NOT AXISLOOM_NVCC)
+  message(STATUS "nvcc was not found: the benchmark will name CUB and cuda::copy as absent")
+else()
+  set(hopper -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90)
+  if(AXISLOOM_CUB)
+    axisloom_nvcc_module(cub -gencode arch=compute_80,code=sm_80 ${hopper})
+  endif()
+  if(AXISLOOM_CCCL)  # which takes more than a minute for each generation
+    axisloom_nvcc_module(mdspan -isystem ${AXISLOOM_CCCL} ${hopper})
+  endif()
 endif()
 
 # HPTT has C++ functions only: a module of its own, too.

@@ -75,7 +75,7 @@ jit::Specialisation peak_kernel(Dtype dtype, const DeviceInfo& device);
 
 using Making = UniqueContestant(Workload& workload, Session& session);
 Making make_device_copy, make_floor, make_read, make_peak, make_opencv, make_openblas, make_onednn, make_hptt,
-    make_cublas, make_cutensor, make_cudnn, make_cub, make_clblast;
+    make_cublas, make_cutensor, make_cudnn, make_cub, make_mdspan, make_clblast;
 UniqueContestant make_memcpy(Workload& workload, Session& session, bool one_thread);
 
 /// How Python is asked: NumPy or PyTorch, for a new array or into one that exists; PyTorch also for a kernel that

@@ -40,6 +40,7 @@ constexpr PeerEntry entries[] = {
     {"cutensor", offer<make_cutensor>},
     {"cudnn", offer<make_cudnn>},
     {"cub", offer<make_cub>},
+    {"mdspan", offer<make_mdspan>},
     {"clblast", offer<make_clblast>},
 };
 

@@ -283,7 +283,7 @@ class BenchPeersOnCpu : public testing::Test {
 };
 
 TEST_F(BenchPeersOnCpu, PeersOfNvidiaSayWhyTheyAreAbsent) {
-  for (const char* peer : {"cutensor", "cudnn", "cublas"})
+  for (const char* peer : {"cutensor", "cudnn", "cublas", "cub", "mdspan"})
     EXPECT_EQ(judged(peer, "transpose f32 9x5").reason, "runs on CUDA devices only");
 }
 
