@@ -44,6 +44,11 @@ i64 lanes_of(const ReduceProblem& problem, const DeviceModel& device) {
   return vector_lanes / problem.parts_of_element();
 }
 
+i64 parts_of_task(i64 wanted, i64 tasks) {
+  const i64 fewer = wanted / tasks;
+  return 4 * fewer * tasks >= 3 * wanted ? fewer : fewer + 1;
+}
+
 bool keeps_fastest(const ReduceProblem& problem) {
   const Loops& kept = problem.kept;
   return !kept.empty() && kept.back().in == problem.parts_of_element();

@@ -39,7 +39,7 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
   c.blocks = ceil_div(packets, c.columns);
   c.strips = problem.outputs() / row * c.blocks;
   const i64 slices = items / c.columns;
-  const i64 parts = ceil_div(values.at("parts"), c.strips);
+  const i64 parts = parts_of_task(values.at("parts"), c.strips);
   c.per_part = std::clamp(ceil_div(rows, parts), slices * least_rows, slices * most_rows);
   c.parts = ceil_div(rows, c.per_part);
   return c;
@@ -65,6 +65,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const double read = read_seconds(problem, problem.kept.back(), device) + narrow_seconds(problem, c, device);
   const auto launches = [=, &problem] {
     ReduceLaunch main("columns", problem, tree_group(problem.recipe, items), true);
+    main.launch.kernel.resident = resident_items / items;
     main.params.column_blocks = c.blocks;
     main.params.parts = c.parts;
     main.params.part_rows = c.per_part;

@@ -11,7 +11,6 @@ namespace axisloom::ops {
 namespace {
 
 constexpr i64 packet_bytes = 16, flag_bytes = 16;
-constexpr i64 resident_items = 1024;   // of a compute unit, so that an item has the registers that its loads take
 constexpr i64 most_additions = 4096;   // of one running sum
 constexpr i64 least_bytes = 32 << 10;  // of a part: several rounds of loads of every item
 
@@ -27,7 +26,7 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
   const i64 elements = c.scalars / problem.parts_of_element(), period = columns / std::gcd(columns, elements);
   c.active = items / period * period;
   const i64 outer = problem.outputs() / columns, row_bytes = columns * problem.element_bytes();
-  const i64 wanted = std::min(ceil_div(values.at("parts"), outer), ceil_div(rows * row_bytes, least_bytes));
+  const i64 wanted = std::min(parts_of_task(values.at("parts"), outer), ceil_div(rows * row_bytes, least_bytes));
   const i64 most_rows = most_additions * c.active * elements / columns;
   // Parts begin with whole packets.
   c.per_part = ceil_div(std::min(ceil_div(rows, wanted), most_rows - elements), elements) * elements;

@@ -34,6 +34,11 @@ INLINE Packet packet_at(REF(ELEMENT, a), const index_t at, const index_t stride)
 // Sums of 16-bit floats: a NaN stays one whatever its payload, so that none has to be looked for. And a few values are
 // added up in f32, or wider, before one compensated step: the error is that of three more roundings.
 #define ADDS_SMALL_FLOATS (FORM_IS_BITS(IN_FORM) && ACCUMULATION == COMPENSATED)
+// Sums of integers of 1 and 2 bytes: a few of them fit 32 bits. One by one in 64, 2^26 bytes took an H200 37 us, of which
+// reading takes 29.
+#define ADDS_SMALL_INTEGERS \
+  (ACCUMULATION == TOTAL && !VALUE_FLOATS && ELEMENT_BYTES < 4 && MAPPING != SQUARE && VALUE_PARTS == 1)
+#define ADDS_TOGETHER (ADDS_SMALL_FLOATS || ADDS_SMALL_INTEGERS)
 #if ADDS_SMALL_FLOATS && IN_FORM == FORM_BF16
 #define HOLD_FOR_SUM(x) as_f32_u32((u32)(x) << 16)
 #elif ADDS_SMALL_FLOATS && defined(AXL_NATIVE_F16)
@@ -56,10 +61,37 @@ INLINE Value value_of(const Packet* const packet, const int e) {
   return value_of_scalars(packet->scalar + e * ELEMENT_PARTS);
 }
 
+// Puts the sum of `count` values, a power of two, into the first one.
 #if ADDS_SMALL_FLOATS
-// The sum of `count` values, a power of two, which it overwrites.
 #define TOGETHER(value, count)                                                           \
   UNROLL for (int apart = (count) / 2; apart > 0; apart /= 2) {                          \
     EACH(e, apart) (value)[e].part[0] += (value)[e + apart].part[0];                     \
   }
+#elif ADDS_SMALL_INTEGERS
+#define TOGETHER(value, count)                               \
+  {                                                          \
+    i32 few = 0;                                             \
+    EACH(e, count) few += (i32)(value)[e].part[0];           \
+    (value)[0].part[0] = (VALUE)few;                         \
+  }
+#endif
+
+#if ADDS_SMALL_INTEGERS && ELEMENT_BYTES == 1 && SCALARS > 2 && MAPPING == IDENTITY && IN_FORM != FORM_BOOL
+// The sum of a packet of bytes: four at a time in the halves of two words, an eighth of the instructions that one by one
+// takes. Signed ones are counted from -128 on.
+#define ADDS_BYTES 1
+INLINE i32 sum_of_bytes(const Packet* const packet) {
+  const int is_signed = (ELEMENT)-1 < 0;
+  u32 even = 0, odd = 0;
+  EACH(w, SCALARS / 4) {
+    u32 word = is_signed ? 0x80808080u : 0;
+    EACH(b, 4) word ^= (u32)(u8)packet->scalar[4 * w + b] << 8 * b;
+    even += word & 0x00ff00ffu;
+    odd += word >> 8 & 0x00ff00ffu;
+  }
+  even += odd;
+  return (i32)((even & 0xffffu) + (even >> 16)) - (is_signed ? 128 * SCALARS : 0);
+}
+#else
+#define ADDS_BYTES 0
 #endif

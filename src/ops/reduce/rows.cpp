@@ -11,7 +11,6 @@ namespace {
 constexpr i64 packet_bytes = 16;
 constexpr i64 most_additions = 4096;   // of one running sum
 constexpr i64 least_bytes = 32 << 10;  // of a part: several rounds of loads of every item
-constexpr i64 resident_items = 1024;   // of a compute unit: with more, CUDA's compiler spills what is in flight
 constexpr i64 most_singles = 16;       // single elements that an item loads before it adds: a register each
 constexpr i64 small_team = 8, warp_team = 32;
 // Of a load's latency, a team's part however little there is to read: its place, its loads, its tree. On an H200 sums
@@ -52,19 +51,12 @@ i64 team_of(i64 count, i64 elements, bool many, const Configuration& values) {
   return count > small_team * elements ? warp_team : small_team;
 }
 
-/// Parts of an output, of which all together are `wanted`, or up to a quarter less: what is above that waits for a
-/// second round.
-i64 parts_of_output(i64 wanted, i64 outputs) {
-  const i64 fewer = wanted / outputs;
-  return 4 * fewer * outputs >= 3 * wanted ? fewer : fewer + 1;
-}
-
 Cut cut(const ReduceProblem& problem, const Configuration& values) {
   const i64 count = problem.count(), run = problem.reduced.back().extent, runs = count / run;
   const i64 elements = form_of(problem).scalars / problem.parts_of_element(), sums = std::min<i64>(4, elements);
   Cut c{};
   c.team = team_of(count, elements, problem.outputs() > values.at("parts"), values);
-  const i64 wanted = std::min(parts_of_output(values.at("parts"), problem.outputs()),
+  const i64 wanted = std::min(parts_of_task(values.at("parts"), problem.outputs()),
                               ceil_div(count * problem.element_bytes(), least_bytes));
   const i64 parts = std::max(wanted, ceil_div(count, most_additions * c.team * sums));
   const i64 round = c.team * elements;

@@ -10,8 +10,7 @@ namespace {
 
 constexpr i64 packet_bytes = 16;
 constexpr i64 most_team = 8;
-constexpr i64 resident_items = 1024;  // of a compute unit, so that an item has the registers that its loads take
-constexpr i64 wanted_groups = 1056;   // that fill the 132 cores of an H200 twice, before a group takes more runs
+constexpr i64 wanted_groups = 1056;  // that fill the 132 cores of an H200 twice, before a group takes more runs
 
 /// How a reduction is cut: items of a run, runs of a group, a multiple of a round. By shape alone.
 struct Cut {
