@@ -156,10 +156,10 @@ std::string lacking(const Launches& launches, const PlanImpl& plan) {
 
 /// Limits the host's threads to those that have work enough of their own, and says whether they are worth waking: a
 /// thread that sleeps takes two cores of an EPYC 9005 4 to 13 us to wake, of which the caller is busy with 3 to 5. One
-/// that waits awake is with its caller in about 1 us: two cores of a Xeon copy 256 KiB in 4.3 us, one in 6.7, 156 KiB in
-/// 3.9 and 4.1; they transpose 256 x 256 floats in 8.5 us, one in 19, 128 x 128 in 3.4 and 3.1. Where long pauses lie between calls, with caches gone cold, one
-/// core of an EPYC 9005 takes 30 us for a product of 128 x 128 floats and both 48; for 160 x 160 51 and 67, for 192 x
-/// 192 84 and 77, and for copies of 1 and 2 MiB 44 and 55, 84 and 87.
+/// that waits awake is with its caller in about 1 us: two cores of a Xeon copy 256 KiB in 4.3 us, one in 6.7, 156 KiB
+/// in 3.9 and 4.1; they transpose 256 x 256 floats in 8.5 us, one in 19, 128 x 128 in 3.4 and 3.1. Where long pauses
+/// lie between calls, with caches gone cold, one core of an EPYC 9005 takes 30 us for a product of 128 x 128 floats and
+/// both 48; for 160 x 160 51 and 67, for 192 x 192 84 and 77, and for copies of 1 and 2 MiB 44 and 55, 84 and 87.
 void limit_threads(PlanImpl& plan, const DeviceModel& device) {
   constexpr double worth_joining = 10e-6;  // of the work of a third thread and any later one
   constexpr double worth_waking_in_a_row = 3e-6, worth_waking = 100e-6;  // of all threads' work

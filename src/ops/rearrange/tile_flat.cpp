@@ -64,23 +64,26 @@ std::optional<TileNd> fitting_tile(const Move& move, i64 bytes, i64 least, i64 r
   return std::nullopt;
 }
 
+/// Whether runs begin anywhere within an access.
+bool anywhere(const Move& move, const TileNd& tile, bool output, i64 access) {
+  return tile_nd_alignment(move, tile, output, access) < access;
+}
+
 /// Time relative to copying as many elements. Conflicts are counted only for what is launched.
 double cost_of(const Move& move, const TileNd& tile, const FlatAccess& access) {
   // Of 9.4 bytes that a unit of an H200 copies in a clock, those for one of a warp's 32 items.
   constexpr double round_bytes = 0.29;
   constexpr double usual_rounds = 2;  // most layouts have 1 or 2
-  // Of the shorter of traffic and passage an eighth shows. Fitted on an H200 to floats of 37 x 41 (39.3 us; 41.7 by
-  // this), 90 x 130 x 125 x 10 of them (38.3; 39.9) and bytes of 37 x 41 (23.3; 23.4).
+  // Where runs begin anywhere, of the shorter of traffic and passage an eighth shows. Fitted on an H200 to floats of
+  // 37 x 41 (39.3 us; 41.7 by this), 90 x 130 x 125 x 10 of them (38.3; 39.9) and bytes of 37 x 41 (23.3; 23.4). Of
+  // elements of 4 bytes and more whose runs are aligned nothing does: 4000 x 50 x 50 floats 26.5.
   constexpr double overlap = 8;
+  const bool aligned =
+      move.element >= 4 && !anywhere(move, tile, false, access.in) && !anywhere(move, tile, true, access.out);
   TileFlat flat = tile_flat_tight(move, tile, access);
   flat.rounds = usual_rounds;
   const double passage = flat.passage() * round_bytes / move.element;
-  return std::max(tile.cost, passage) + std::min(tile.cost, passage) / overlap;
-}
-
-/// Whether runs begin anywhere within an access.
-bool anywhere(const Move& move, const TileNd& tile, bool output, i64 access) {
-  return tile_nd_alignment(move, tile, output, access) < access;
+  return std::max(tile.cost, passage) + (aligned ? 0 : std::min(tile.cost, passage) / overlap);
 }
 
 /// How often a packet of the output goes on at another row of its fastest axis.
