@@ -174,7 +174,7 @@ suite_implementations() {
     --random "$(by_level 50 200 5000)" --oclgrind "$(by_level 5 20 500)" --seed "$seed"
 }
 suite_compilers() { tests/compilers.sh build/axisloom_texts "$(by_level 25 20 1)"; }
-suite_checked() { check_cases --checked --part "$(some_of 3 1)"; }
+suite_checked() { check_cases --checked --part "$(some_of 5 1)"; }
 suite_oclgrind() {
   tests/oclgrind.sh build/axisloom check --tight --candidate all --cases tests/oclgrind/small.cases || return 1
   tests/oclgrind.sh build/axisloom check --checked --cases tests/oclgrind/checked.cases
