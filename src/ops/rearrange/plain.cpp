@@ -28,10 +28,6 @@ constexpr double cpu_segment_seconds = 10e-9;
 // 2.9 of three and four, 3.3 to 3.8 of five and six: walks are compiled for even ranks.
 constexpr double axis_operations = 17, element_operations = 17;
 
-// What small arrays that are no copies took an H200 beside what is predicted: 1 to 2.6 us, 512 x 512 c128 2.0, 1024 x
-// 512 f64 2.6.
-constexpr double gpu_beginning_seconds = 2.5e-6;
-
 double gpu_places_seconds(const Move& move, const DeviceModel& device) {
   const double rank = in_blocks(i64(move.axes.size()), 2);
   const double operations = axis_operations * rank + element_operations;
@@ -65,10 +61,7 @@ double element_seconds(const Move& move, const DeviceModel& device) {
   const double seconds = memory_seconds(bytes, arrays, device);
   // Accesses of less than four bytes are bound by their places.
   const double share = access_efficiency(std::max<i64>(4, move.element), device);
-  if (!device.is_cpu()) {
-    const double beginning = keeps_fastest_axis(move) ? 0 : gpu_beginning_seconds;
-    return device.launch + beginning + std::max(seconds / share, gpu_places_seconds(move, device));
-  }
+  if (!device.is_cpu()) return device.launch + std::max(seconds / share, gpu_places_seconds(move, device));
   const Loop& fastest = move.axes.back();
   const i64 step = std::max(std::abs(fastest.in), std::abs(fastest.out)) * move.element;
   const double each = cpu_element_seconds + (step > device.sector ? cpu_line_seconds : 0);
