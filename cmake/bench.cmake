@@ -24,7 +24,7 @@ set(AXISLOOM_CCCL "" CACHE PATH "Folder of CCCL's headers, for the module with w
 if(AXISLOOM_CUB OR AXISLOOM_CCCL)
   find_program(AXISLOOM_NVCC nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
 endif()
-# axisloom_nvcc_module(NAME OPTION...): axisloom_NAME.so from bench/peers/NAME.cu.
+# axisloom_nvcc_module(NAME OPTION...): axisloom_NAME.so from the peer of that name.
 function(axisloom_nvcc_module name)
   set(source ${PROJECT_SOURCE_DIR}/bench/peers/${name}.cu)
   set(module ${PROJECT_BINARY_DIR}/axisloom_${name}.so)
