@@ -4,8 +4,6 @@
 #include "bench/peers/libraries.hpp"
 #include "bench/peers/peers.hpp"
 
-#include "device/dynamic_library.hpp"
-
 #include <algorithm>
 
 namespace axisloom::bench {
@@ -13,13 +11,9 @@ namespace {
 
 constexpr const char* file_name = "axisloom_cub.so";
 
-/// Null when there is no such module beside the program. Looked for once.
+/// Looked for once.
 CubFunction* cub() {
-  static CubFunction* const found = [] {
-    CubFunction* function = nullptr;
-    device::DynamicLibrary(module_files("AXISLOOM_CUB", file_name)).find("axisloom_cub", function);
-    return function;
-  }();
+  static CubFunction* const found = from_module<CubFunction>("AXISLOOM_CUB", file_name, "axisloom_cub");
   return found;
 }
 

@@ -3,8 +3,6 @@
 #include "bench/peers/libraries.hpp"
 #include "bench/peers/peers.hpp"
 
-#include "device/dynamic_library.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -14,14 +12,12 @@ namespace {
 
 constexpr const char* hptt_file = "axisloom_hptt.so";
 
-/// Null where there is no such module beside the program. Looked for once.
+/// Looked for once.
 const HpttModule* hptt() {
   static const HpttModule* const found = [] {
     LoadingVariables variables;
     variables.set("GOMP_SPINCOUNT", "10000");  // as for oneDNN, whose OpenMP it shares
-    const HpttModule* functions = nullptr;
-    device::DynamicLibrary(module_files("AXISLOOM_HPTT", hptt_file)).find("axisloom_hptt", functions);
-    return functions;
+    return from_module<const HpttModule>("AXISLOOM_HPTT", hptt_file, "axisloom_hptt");
   }();
   return found;
 }

@@ -24,6 +24,14 @@ LibraryFiles cuda_library_files;
 /// program.
 Texts module_files(const char* variable, const char* name);
 
+/// What a module exports under this name, for the rest of the process; null where there is no such module.
+template <class Exported>
+Exported* from_module(const char* variable, const char* file, const char* name) {
+  Exported* exported = nullptr;
+  device::DynamicLibrary(module_files(variable, file)).find(name, exported);
+  return exported;
+}
+
 /// Why a library that was opened from such files cannot be used: "libdnnl.so.3 or .2 was not found; ...".
 std::string library_obstacle(const device::DynamicLibrary& library, const Texts& missing, const std::string& names,
                              const char* variable);

@@ -4,8 +4,7 @@
 #include "bench/peers/mdspan_module.hpp"
 #include "bench/peers/peers.hpp"
 
-#include "device/dynamic_library.hpp"
-
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -14,13 +13,9 @@ namespace {
 
 constexpr const char* mdspan_file = "axisloom_mdspan.so";
 
-/// Null where there is no such module beside the program. Looked for once.
+/// Looked for once.
 MdspanFunction* mdspan_copy() {
-  static MdspanFunction* const found = [] {
-    MdspanFunction* function = nullptr;
-    device::DynamicLibrary(module_files("AXISLOOM_MDSPAN", mdspan_file)).find("axisloom_mdspan", function);
-    return function;
-  }();
+  static MdspanFunction* const found = from_module<MdspanFunction>("AXISLOOM_MDSPAN", mdspan_file, "axisloom_mdspan");
   return found;
 }
 
