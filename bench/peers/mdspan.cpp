@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace axisloom::bench {
@@ -58,7 +59,7 @@ UniqueContestant make_mdspan(Workload& workload, Session&) {
   require_cuda(workload);
   const auto& move = workload.merged();
   if (!move || move->tail || move->axes.empty()) refuse("is called for moves without a tail of channels");
-  if (move->axes.size() > mdspan_most_axes) refuse("is built for up to 8 axes");
+  if (move->axes.size() > mdspan_most_axes) refuse("is built for up to " + std::to_string(mdspan_most_axes) + " axes");
   if (mdspan_copy() == nullptr)
     refuse(std::string(mdspan_file) + " was not found beside the program; -DAXISLOOM_CCCL=FOLDER builds it");
   return std::make_unique<MdspanCall>(workload);
