@@ -52,6 +52,13 @@ inline constexpr i64 resident_items = 1024;
 /// 290 us instead of 260.
 i64 parts_of_task(i64 wanted, i64 tasks);
 
+/// What is proven of the alignment of runs along a loop, by strides alone: where the array begins does not change the
+/// order of the additions.
+i64 alignment_of_strides(const ReduceProblem& problem, size_t run);
+
+/// Whether no element lies in front of the first one.
+bool begins_lowest(const ReduceProblem& problem);
+
 /// Whether a run lies together in memory.
 inline bool is_contiguous(const ReduceProblem& problem) {
   return problem.reduced.back().in == problem.parts_of_element();

@@ -49,6 +49,16 @@ i64 parts_of_task(i64 wanted, i64 tasks) {
   return 4 * fewer * tasks >= 3 * wanted ? fewer : fewer + 1;
 }
 
+i64 alignment_of_strides(const ReduceProblem& problem, size_t run) {
+  Reduction at_zero = problem;
+  at_zero.in_offset = 0;
+  return proven_alignment(at_zero, run);
+}
+
+bool begins_lowest(const ReduceProblem& problem) {
+  return std::ranges::all_of(problem.loops(), [](const Loop& loop) { return loop.in >= 0; });
+}
+
 bool keeps_fastest(const ReduceProblem& problem) {
   const Loops& kept = problem.kept;
   return !kept.empty() && kept.back().in == problem.parts_of_element();

@@ -70,3 +70,27 @@ CALLED Accumulator parts_together(MUTABLE_REF(u64, partials), const index_t outp
   combine(&total, sum);
   return total;
 }
+
+#define PARTS_AT_ONCE 4
+
+// Parts first, first + step, ... of an output, of which several are asked for before the first is taken: each waits for
+// the last-level cache. For GPUs, whose parts are no more than a running sum may take.
+INLINE Accumulator parts_at_once(MUTABLE_REF(u64, partials), const index_t output, const index_t outputs,
+                                  const index_t first, const index_t step, const index_t parts) {
+  Accumulator sum = nothing();
+  ROLLED for (index_t part = first; part < parts; part += PARTS_AT_ONCE * step) {
+    u64 word[PARTS_AT_ONCE][U64S];
+    EACH(k, PARTS_AT_ONCE) {
+      EACH(w, U64S) {
+        if (part + k * step < parts)
+          word[k][w] = taken_word(PASS(partials), U64_AT(part + k * step, w, output, outputs));
+      }
+    }
+    EACH(k, PARTS_AT_ONCE) {
+      Accumulator one;
+      EACH(w, U64S) set_word(&one, w, word[k][w]);
+      if (part + k * step < parts) combine(&sum, one);
+    }
+  }
+  return sum;
+}
