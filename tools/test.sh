@@ -340,17 +340,18 @@ for name in ${stages[*]}; do
   declare -F "suite_$name" > /dev/null || { echo "there is no suite $name: $(declare -F | grep -oP 'suite_\K.*' | tr '\n' ' ')"; exit 2; }
 done
 for stage in "${stages[@]}"; do
-  if is_late; then
-    read -ra names <<< "$stage"
-    left_out+=("${names[@]}")
-    continue
-  fi
+  begun=()
   for name in $stage; do
     while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
+    if is_late; then
+      left_out+=("$name")
+      continue
+    fi
+    begun+=("$name")
     run_suite "$name" &
   done
   wait
-  for name in $stage; do
+  for name in "${begun[@]}"; do
     if ! report "$name" && [[ $name == build ]]; then break 2; fi
   done
 done
