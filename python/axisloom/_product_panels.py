@@ -13,6 +13,10 @@ from ._products import Move, Product, item_bytes, load_of
 LEAST_PANEL = 64 << 20
 MOST_PANELS = 8
 
+# Panels are as many elements long as a tile of the product's kernels, where they can be: rows of odd lengths are not for
+# tensor cores' copies. Six panels of 2730 and 2731 took four H200 24 ms, where one took 13 without any.
+TILE = 256
+
 Piece = tuple[int, int]  # of an axis of a local array: first, and one past the last
 
 
@@ -37,8 +41,19 @@ def panels_of(product: Product) -> Panels | None:
     count = min(max(min(most // LEAST_PANEL, MOST_PANELS), needed), extent)
     if count < 2:
         return None
-    bounds = [extent * place // count for place in range(count + 1)]
-    return Panels(best, tuple(zip(bounds, bounds[1:])))
+    return Panels(best, _pieces_of(extent, count, -(-extent // max(needed, 1))))
+
+
+def _pieces_of(extent: int, count: int, longest: int) -> tuple[Piece, ...]:
+    """`count` pieces of nearly one length, of whole tiles, or of parts of them where pieces would be too long."""
+    tile = TILE
+    while True:
+        tiles = extent // tile
+        bounds = [tiles * place // count * tile for place in range(count)] + [extent]
+        pieces = tuple(zip(bounds, bounds[1:]))
+        if tile == 1 or (tiles >= count and max(last - first for first, last in pieces) <= longest):
+            return pieces
+        tile //= 2
 
 
 def _place(product: Product, axis: str) -> int:

@@ -8,7 +8,9 @@
 // So a block of 2^k elements that begins at a multiple of 2^k comes to a value of its own, whoever takes it and however
 // the others are cut. Who takes one block after the other keeps what waits: a block of 1, 2, 4 ... for each bit of their
 // number.
-#define UNIT 16    // elements that are taken at once
+#if !defined(UNIT)
+#define UNIT 16  // elements that are taken at once
+#endif
 #define LEVELS 40  // of blocks that wait
 
 // A tree of pairs needs no corrections: its error is that of as many additions as it has levels.
@@ -50,6 +52,12 @@ INLINE void pair_unit(Accumulator* const one, const int count) {
     }
   }
 }
+
+// The same of `count` that all have something, a power of two.
+#define PAIR_UP(one, count)                                                                    \
+  UNROLL for (int apart = 1; apart < (count); apart *= 2) {                                    \
+    UNROLL for (int t = 0; t < (count); t += 2 * apart) pair(&(one)[t], (one)[t + apart]);     \
+  }
 
 // Takes block number `before` of those of its size.
 INLINE void take_block(Accumulator* const waiting, const i64 before, Accumulator block) {
