@@ -52,9 +52,10 @@ INLINE Accumulator shuffled(const Accumulator total, const int distance) {
 #endif
 
 // In the kernel body as well, once a group's parts are published: what follows is done by the last of `total` groups
-// that share a ticket, by all its items.
-#define LAST_GROUP(tickets, ticket, total)                                                               \
-  LOCAL_PART(u32, flag, GROUP * U64S * 8, 1);                                                            \
+// that share a ticket, by all its items. The flag that says so lies behind `count` words of local memory, so that who is
+// first to use these does not take it from the others.
+#define LAST_GROUP(tickets, ticket, total, count)                                                        \
+  LOCAL_PART(u32, flag, (count) * 8, 1);                                                                 \
   barrier_local();                                                                                       \
   if (item_id() == 0u) local_store(flag, 0, ticket_last(SLOT(tickets, ticket), (u32)(total)) ? 1u : 0u); \
   barrier_local();                                                                                       \
