@@ -54,7 +54,7 @@ some_of() {
 
 # check_cases OPTIONS...: every file of cases, as many at a time as there are cores; those with most kernels first.
 check_cases() {
-  printf '%s\n' tests/cases/{einsum,reduce,permute,vectors}.cases tests/cases/*.cases | awk '!seen[$0]++' |
+  printf '%s\n' tests/cases/{einsum,reduce,reduce_teams,permute,vectors}.cases tests/cases/*.cases | awk '!seen[$0]++' |
     xargs -n 1 -P "$jobs" build/axisloom check "$@" --cases
 }
 
