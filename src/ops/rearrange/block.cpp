@@ -14,7 +14,10 @@ constexpr i64 line = 64;  // bytes of a cache line
 constexpr double line_seconds = 2.5e-9, pages_apart_line_seconds = 4e-9;
 constexpr double partial_line_seconds =
     0.5e-9;                                // more of one written in pieces: 41 x 9 x 11 x 63 x 45 bytes, 0 1 3 4 2
-constexpr double part_row_seconds = 8e-9;  // more of a row read in pieces: 32 x 12544 pixels of 16 bytes, of 32 bytes
+constexpr double part_row_seconds = 8e-9;  // more of a row of less than a line: 32 x 12544 pixels of 16 bytes, of 32
+// More of a row of less than two lines, whose second begins in the first: two cores of a Xeon took 5000 x 100 x 20 floats
+// in 2.2 ms, and by "slab" in 3.3; 30000 x 17 x 19 in 4.6 and 3.5.
+constexpr double twice_row_seconds = 3e-9;
 // A line of a tile's first run that the tile before it did not fetch, since it lies elsewhere: two cores of an EPYC
 // 9005 took f32 96 x 75 x 12 x 160 reversed in 2.9 ms, and in 4.1 where the tile itself did not fetch it at its start,
 // either.
@@ -62,6 +65,12 @@ i64 default_lines_out(const Move& move, const TileAxes& axes) {
   return move.element == 8 ? some : many;
 }
 
+/// Whether a tile's rows of the output, of two lines or more, follow each other: they are written as one run.
+bool rows_join(const Move& move, const TileAxes& axes, i64 tile_o) {
+  const i64 o = move.axes[axes.out].extent;
+  return move.axes[axes.in].out == o && o <= tile_o && o * move.element >= 2 * line;
+}
+
 /// Lines of the tiles' first runs, but for those of tiles down the columns, which are fetched beside those above, and
 /// of tiles that lie in one piece, which the processor foresees: 16000 x 64 x 48 bytes took two cores of a Xeon 4.0 ms,
 /// and as much again was predicted for waits.
@@ -81,8 +90,10 @@ double predicted_seconds(const Move& move, const TileAxes& axes, const Configura
   const i64 line_elements = line / move.element;
   const double elements = move.count(), others = elements / (double(i.extent) * o.extent);
   const double blocks = others * (ceil_div(i.extent, line_elements) * ceil_div(o.extent, line_elements));
-  const double partial = o.extent % line_elements == 0 ? 0 : others * i.extent * partial_line_seconds;
-  const double parts = i.extent % line_elements == 0 ? 0 : others * o.extent * part_row_seconds;
+  const bool joined = rows_join(move, axes, lines_out * line_elements);
+  const double partial = joined || o.extent % line_elements == 0 ? 0 : others * i.extent * partial_line_seconds;
+  const double part = i.extent < line_elements ? part_row_seconds : twice_row_seconds;
+  const double parts = i.extent % line_elements == 0 || i.extent > 2 * line_elements ? 0 : others * o.extent * part;
   // Of a block that an array fills in part, so many lines are read and written.
   const double filled =
       (std::min(double(i.extent) / line_elements, 1.0) + std::min(double(o.extent) / line_elements, 1.0)) / 2;
@@ -91,7 +102,7 @@ double predicted_seconds(const Move& move, const TileAxes& axes, const Configura
   const double loop = device.on_cores(lines + (partial + parts) * (has_masks(device) ? 1 : unmasked_pieces));
   // A tile's rows that do not begin with a line end within one more, which is fetched to be written: 1223 x 2581 pixels
   // of 16 bytes took two cores of an EPYC 9005 3.5 ms, 3563 x 2926 of 4 bytes 3.2, and copies of as much 1.8 and 1.5.
-  const bool aligned = proven_alignment(move, true, axes.out, line) >= line;
+  const bool aligned = joined || proven_alignment(move, true, axes.out, line) >= line;
   const double bytes = elements * move.element;
   const double row_lines = std::clamp(double(o.extent) / line_elements, 1.0, double(lines_out));
   const double fetch = aligned ? 0 : memory_seconds(bytes / row_lines, 2 * bytes, device);

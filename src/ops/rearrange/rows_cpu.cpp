@@ -10,6 +10,7 @@ namespace axisloom::ops {
 namespace {
 
 constexpr i64 line = 64;                // bytes of a cache line
+constexpr i64 short_row = 4 * line;     // bytes of rows that the kernel copies without asking each how long it is
 constexpr i64 group_bytes = 128 << 10;  // a group's work: long against its start, short against a core's share
 
 // Finding a row's place by division, and its first and last bytes: 307 200 rows of three bytes take a core of an EPYC
@@ -40,11 +41,12 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const bool far = jumps(move) && bytes > device.cache;
   const double rows = device.on_cores(elements / run * row_seconds);
   const Configuration values = with_stream(wish, device);
-  const bool stream = streams(move, values);
-  const bool ragged = stream && packet_bytes(move, line) < line;
+  // Short rows that begin anywhere have hardly a whole line.
+  const bool ragged = streams(move, values) && packet_bytes(move, line) < line;
+  const bool stream = streams(move, values) && !(ragged && run * move.element <= short_row);
   const double share = std::min(1.0, run * move.element / line);  // of a head, where rows are shorter
   const double head = has_masks(device) ? masked_ragged_row_seconds : ragged_row_seconds;
-  const double heads = ragged ? device.on_cores(elements / run * share * head) : 0;
+  const double heads = stream && ragged ? device.on_cores(elements / run * share * head) : 0;
   const double waits = far ? device.on_cores(elements / run * far_row_seconds) : 0;
   const auto launches = [=, &problem] {
     MoveLaunch launch("rearrange/rows_cpu", problem.as(counted_in(problem.move, 1)));
