@@ -254,6 +254,16 @@ def test_panels_keep_to_the_workspace() -> None:
     assert Product("i@x k, k@x j -> i@x j", "x=2", [(1024, 512), (512, 4096)], "float32").panels is None
 
 
+def test_the_first_panel_is_short_where_operands_come() -> None:
+    def lengths(pattern: str, dtype: str) -> list[int]:
+        panels = Product(pattern, "x=4", [(16384, 16384)] * 2, dtype).panels
+        assert panels is not None
+        return [last - first for first, last in panels.pieces]
+
+    assert lengths("i@x k, k@x j -> i@x j", "bfloat16") == [1024, 3072, 4096, 4096, 4096]
+    assert lengths("i k@x, k@x j -> i@x j", "float32") == [2048] * 8  # its sums go
+
+
 def test_a_thousand_ranks_are_planned() -> None:
     for pattern, mesh in (("i@x k, k@x j -> i@x j", "x=1024"), ("i@x k@y, k@x j@y -> i@x j@y", "x=32 y=32")):
         product = Product(pattern, mesh, [(16384, 16384)] * 2, "bfloat16")
