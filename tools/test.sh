@@ -211,7 +211,7 @@ suite_gloo() {
   unset AXISLOOM_DEVICE  # as at the user's
   local -x AXISLOOM_KILLS PYTHONPATH="$PWD/build/python"
   AXISLOOM_KILLS="$(by_level 3 10 100)"
-  "$tested" -m pytest -q -p no:cacheprovider python/tests/torch/test_torch_{killed,distributed,dtensors,products,reduce}.py
+  "$tested" -m pytest -q -p no:cacheprovider python/tests/torch/test_torch_{killed,distributed,dtensors,products,rooms,reduce}.py
 }
 # Exchanges between ranks of OpenMPI and of MPICH, and ranks that are killed in the middle.
 suite_mpi() { tools/install_dependencies.sh mpi && tests/mpi.sh build "$(by_level 3 10 100)" "$(by_level 5 50 500)"; }

@@ -236,7 +236,8 @@ def show_profile(name: str, call: Callable[[], Any]) -> None:
     say(f"profile: {name}")
     for event in events:
         begin = event.time_range.start - events[0].time_range.start
-        say(f"  {begin:9.1f} us {event.time_range.elapsed_us():8.1f} us  {event.name[:70]}")
+        say(f"  {begin:9.1f} us {event.time_range.elapsed_us():8.1f} us  "
+            f"stream {event.device_resource_id}  {event.name[:60]}")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -93,8 +93,12 @@ class Engine(Protocol):
 
     takes_panels: bool
 
+    def room(self, move: Move, dtype: str) -> Any:
+        """Memory for what a move or a smaller one brings, which others may write into from its start on. None where it
+        needs none of its own."""
+
     def start(self, move: Move, x: Any, out: Any = None) -> Callable[[], Any]:
-        """Moves an array, into `out` where there is one."""
+        """Moves an array, into `out` where there is one: an array, or a room, whose array is returned then."""
 
     def multiply(self, pattern: str, arrays: Sequence[Any], dtype: str, out: Any = None) -> Any:
         """An einsum of this rank's own, in that dtype, into `out` where there is one."""
@@ -117,8 +121,20 @@ def run(product: Product, rank: int, arrays: Sequence[Any], engine: Engine) -> A
     return engine.converted(_started(engine, way.sums, made)(), product.dtype)
 
 
-def _started(engine: Engine, move: Move | None, x: Any) -> Callable[[], Any]:
-    return (lambda: x) if move is None else engine.start(move, x)
+def _started(engine: Engine, move: Move | None, x: Any, out: Any = None) -> Callable[[], Any]:
+    return (lambda: x) if move is None else engine.start(move, x, out)
+
+
+def once(function: Callable[[], Any]) -> Callable[[], Any]:
+    """What it returned, however often it is asked."""
+    found: list[Any] = []
+
+    def call() -> Any:
+        if not found:
+            found.append(function())
+        return found[0]
+
+    return call
 
 
 class _Panelled:
@@ -129,42 +145,22 @@ class _Panelled:
         self.sums = product.way.sums
         self.place = product.expression.output.axes.index(panels.axis)
         self.parts = parts_of(product, panels.axis)
-        self.places = [
-            term.axes.index(panels.axis) if has_axis(product, number, panels.axis) else None
-            for number, term in enumerate(product.expression.terms)
-        ]
-        # What has no panels comes as a whole, before all else.
-        self.arrays = [
-            _started(engine, move if place is None else None, x)()
-            for move, x, place in zip(product.way.moves, arrays, self.places)
-        ]
+        self.operands = [_Operand(product, number, x, engine) for number, x in enumerate(arrays)]
         self.out = engine.empty(product.local_out_shape(rank), product.dtype)
         self.going: list[Callable[[], Any]] = []
 
     def run(self) -> Any:
         pieces = self.panels.pieces
-        coming = self.begun(pieces[0])
+        coming = [operand.begun(0) for operand in self.operands]
         for number, piece in enumerate(pieces):
             ready = [take() for take in coming]
-            coming = self.begun(pieces[number + 1]) if number + 1 < len(pieces) else []
+            coming = [operand.begun(number + 1) for operand in self.operands] if piece != pieces[-1] else []
             self.multiply(piece, ready)
             if len(self.going) > 1:
                 self.going.pop(0)()
         for finish in self.going:
             finish()
         return self.out
-
-    def begun(self, piece: Piece) -> list[Callable[[], Any]]:
-        """The operands of a panel."""
-        first, last = piece
-        found = []
-        for move, x, place in zip(self.product.way.moves, self.arrays, self.places):
-            if place is None:
-                found.append(_started(self.engine, None, x))
-                continue
-            move = None if move is None else piece_of(move, place, last - first, self.parts)
-            found.append(_started(self.engine, move, _piece(x, place, first, last)))
-        return found
 
     def multiply(self, piece: Piece, ready: list[Any]) -> None:
         product, engine = self.product, self.engine
@@ -183,6 +179,35 @@ class _Panelled:
             target[...] = engine.converted(finish(), product.dtype)
 
         self.going.append(converted)
+
+
+class _Operand:
+    """In panels, which take two rooms in turns: one is written into while the other is read. What has no panels comes as
+    a whole, beside the first of the others."""
+
+    def __init__(self, product: Product, number: int, x: Any, engine: Engine) -> None:
+        assert product.panels is not None
+        axis, self.pieces = product.panels
+        self.engine, self.x, self.move = engine, x, product.way.moves[number]
+        self.parts = parts_of(product, axis)
+        self.place = product.expression.terms[number].axes.index(axis) if has_axis(product, number, axis) else None
+        longest = self.move_of(max(last - first for first, last in self.pieces))
+        count = 1 if self.place is None else 2
+        self.rooms = [] if longest is None else [engine.room(longest, product.dtypes[number]) for _ in range(count)]
+        self.whole: Callable[[], Any] | None = None
+
+    def move_of(self, length: int) -> Move | None:
+        if self.move is None or self.place is None:
+            return self.move
+        return piece_of(self.move, self.place, length, self.parts)
+
+    def begun(self, number: int) -> Callable[[], Any]:
+        if self.place is None:
+            self.whole = self.whole or once(_started(self.engine, self.move, self.x, *self.rooms))
+            return self.whole
+        first, last = self.pieces[number]
+        room = self.rooms[number % 2] if self.rooms else None
+        return _started(self.engine, self.move_of(last - first), _piece(self.x, self.place, first, last), room)
 
 
 def _piece(x: Any, place: int, first: int, last: int) -> Any:

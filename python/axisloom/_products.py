@@ -61,7 +61,13 @@ class Move(NamedTuple):
 
     @property
     def plan(self) -> Redistribution:
-        return plan_of(self.pattern, self.mesh, self.shape)
+        return _plan_of_move(self)
+
+
+@functools.lru_cache(maxsize=256)
+def _plan_of_move(move: Move) -> Redistribution:
+    """Kept by itself: to spell a pattern takes longer than to find its plan."""
+    return plan_of(move.pattern, move.mesh, move.shape)
 
 
 @functools.lru_cache(maxsize=256)

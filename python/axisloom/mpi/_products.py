@@ -11,7 +11,7 @@ from mpi4py import MPI
 from .. import _einsum
 from .._arrays import adopt, dtype_of, numpy_dtype
 from .._errors import UsageError
-from .._product_runs import ProductCall, run
+from .._product_runs import ProductCall, once, run
 from .._products import Move, Product, matmul_pattern
 from ..distributed import Mesh
 from ._memory import on_host
@@ -170,6 +170,9 @@ class _Engine:
     def end(self) -> None:
         self._used.clear()  # and with them arrays
 
+    def room(self, move: Move, dtype: str) -> None:
+        """Plans have buffers of their own."""
+
     def start(self, move: Move, x: Any, out: Any = None) -> Callable[[], Any]:
         given = {"mesh": move.mesh, "comm": self._ranks.comm, "shape": move.shape, "out": out}
         call = _Call(x, move.pattern, given, {})
@@ -179,7 +182,7 @@ class _Engine:
             if plan._kind is Window:
                 self._ranks.comm.Barrier()  # when all have read them
         call.prepare_or_raise(plan)
-        self._used[plan] = take = _once(plan._begin(call))
+        self._used[plan] = take = once(plan._begin(call))
         return take
 
     def _plan(self, move: Move, call: _Call) -> Plan:
@@ -198,15 +201,3 @@ class _Engine:
 
     def converted(self, x: Any, dtype: str) -> Any:
         return x if _name_of(x) == dtype else x.astype(dtype)
-
-
-def _once(function: Callable[[], Any]) -> Callable[[], Any]:
-    """What it returned, however often it is asked."""
-    found: list[Any] = []
-
-    def call() -> Any:
-        if not found:
-            found.append(function())
-        return found[0]
-
-    return call

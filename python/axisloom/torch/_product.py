@@ -13,12 +13,14 @@ from axisloom import _native
 from axisloom._einsum import _narrow_options
 from axisloom._errors import DtypeError, UsageError
 from axisloom._product_runs import ProductCall, check_local, run
-from axisloom._products import Move, Product, Shape
+from axisloom._products import Move, Product, Shape, item_bytes
 
 from ._calls import LIBRARY
-from ._groups import Route, agreement_of, rank_of
+from ._groups import Route, agreement_of, group_named, rank_of
 from ._product_gradients import Gradient, gradient_of
 from ._redistribute import WORKSPACE, Redistribute, moved
+from ._rooms import Rooms
+from ._symmetric import Shared, reach_of
 from ._work import _DTYPES, _NAMES
 
 LIBRARY.define(
@@ -145,8 +147,26 @@ class _Engine:
         self.call, self.device, self.rank = call, device, rank_of(call.route)
         self.thread = ThreadPoolExecutor(1) if beside and device.type == "cpu" else None
         self.side = _side_stream(device) if beside and device.type == "cuda" else None
+        self.rooms: Rooms | None = None
 
-    def start(self, move: Move, x: torch.Tensor, out: torch.Tensor | None = None) -> Callable[[], torch.Tensor]:
+    def room(self, move: Move, dtype: str) -> Shared | None:
+        """Where cards reach each other. Nothing that comes into it goes by a single kernel, meetings and all."""
+        call = self.call
+        if self.side is None or call.path == "staged" or move.plan.summed:
+            return None
+        if self.rooms is None:
+            reach = reach_of(group_named(call.group), self.device, most_single=0)
+            if reach is None:
+                return None
+            self.rooms = Rooms(reach, self.side, self.rank, call.order)
+        return self.rooms.room(move.plan, item_bytes(dtype), call.workspace)
+
+    def start(
+        self, move: Move, x: torch.Tensor, out: torch.Tensor | Shared | None = None
+    ) -> Callable[[], torch.Tensor]:
+        if isinstance(out, Shared):
+            assert self.rooms is not None
+            return self.rooms.start(move.plan, x, out)
         call = self.call
         one = Redistribute(
             move.pattern, move.mesh, move.shape, (), call.group, call.order, call.workspace, call.path, agreed=True
@@ -203,6 +223,8 @@ class _Engine:
     def close(self) -> None:
         if self.thread is not None:
             self.thread.shutdown()
+        if self.rooms is not None:
+            self.rooms.close()
 
 
 @functools.cache

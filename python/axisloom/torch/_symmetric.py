@@ -37,11 +37,18 @@ def reaches(group: Any, device: torch.device) -> bool:
 _ROUNDS_KEPT = 256  # lists of launches
 
 
+class Shared(NamedTuple):
+    """Bytes of each rank that all cards reach."""
+
+    memory: torch.Tensor
+    windows: list[int]  # where those of each rank are, as this card reaches them
+
+
 class Reach:
     """Two halves of a buffer on every rank. What is written into the one is read while the other is written: who writes
     into a half again has met all others since they read it, when they had written into the other."""
 
-    def __init__(self, group: Any, device: torch.device) -> None:
+    def __init__(self, group: Any, device: torch.device, most_single: int) -> None:
         self.group, self.device = group.group_name, device  # its name: what is kept keeps no group
         self.rank, self.ranks = dist.get_rank(group), dist.get_world_size(group)
         timeout = timeout_of(group)
@@ -50,20 +57,21 @@ class Reach:
         self.turn = 0
         self.buffer: Any = None
         self.lists: dict[Any, Any] = {}
-        flags, addresses = self._shared(4 * (2 * self.ranks + 2))  # as CardGroup wants them
-        self.flags = flags
+        self.rooms: list[Shared] = []
+        self.flags = self._shared(4 * (2 * self.ranks + 2))  # as CardGroup wants them
         self.grow(1 << 20)
         # Last: where it fails on one rank, for want of a compiler say, no other one waits in what comes before.
-        self.cards = _native.CardGroup(device.index, self.rank, addresses, patience, SINGLE_LAUNCH)
+        self.cards = _native.CardGroup(device.index, self.rank, self.flags.windows, patience, most_single)
+        self.meeting = _launches(self, 1, (), (1, 1), [([], [], True, False)])
 
-    def _shared(self, size: int) -> tuple[torch.Tensor, list[int]]:
-        """Bytes of each rank that all reach, which are zero, and where they are."""
+    def _shared(self, size: int) -> Shared:
+        """They are zero."""
         made = _symmetric().empty(size, dtype=torch.uint8, device=self.device).zero_()
         torch.cuda.synchronize(self.device)
         windows = self.windows_of(made)
         with found_lost("telling each other that memory is ready"):
             dist.barrier(group_named(self.group))
-        return made, windows
+        return Shared(made, windows)
 
     def windows_of(self, tensor: torch.Tensor) -> list[int]:
         """Where each rank's tensor is, as this card reaches it. All ranks call it."""
@@ -80,6 +88,16 @@ class Reach:
         self.bytes = -(-size // (1 << 20)) << 20
         self.buffer, self.windows = self._shared(2 * self.bytes)
 
+    def room(self, place: int, size: int) -> Shared:
+        """The room of that number, kept for calls that come again. All ranks ask for the same, one after the other."""
+        if place < len(self.rooms) and size <= self.rooms[place].memory.numel():
+            return self.rooms[place]
+        torch.cuda.synchronize(self.device)
+        self.lists.clear()
+        self.rooms[place : place + 1] = []  # its memory is free before there is other
+        self.rooms.insert(place, self._shared(-(-size // (1 << 20)) << 20))
+        return self.rooms[place]
+
     def keep(self, key: Any, made: Any) -> Any:
         if len(self.lists) >= _ROUNDS_KEPT:
             self.lists.clear()
@@ -93,6 +111,10 @@ class Reach:
         index = self.device.index
         stream = torch._C._cuda_getCurrentRawStream(index)
         launches.run(index, stream, source.data_ptr(), target.data_ptr(), apart=not captured)
+
+    def meet(self, stream: torch.cuda.Stream) -> None:
+        """Of all cards, when what this stream and the others' have so far is done."""
+        self.meeting.run(self.device.index, stream.cuda_stream, 0, 0, apart=False)
 
 
 def _symmetric() -> Any:
@@ -115,20 +137,21 @@ def _without_multicast() -> Iterator[None]:
             os.environ[_NO_MULTICAST] = before
 
 
-_REACHES: WeakKeyDictionary[Any, dict[torch.device, Reach | None]] = WeakKeyDictionary()  # by group
+_REACHES: WeakKeyDictionary[Any, dict[Any, Reach | None]] = WeakKeyDictionary()  # by group
 
 
-def reach_of(group: Any, device: torch.device) -> Reach | None:
-    """None where there are no cards that reach each other."""
+def reach_of(group: Any, device: torch.device, most_single: int = SINGLE_LAUNCH) -> Reach | None:
+    """None where there are no cards that reach each other. most_single: bytes that go by a single kernel at most."""
     if device.type != "cuda":
         return None
     kept = _REACHES.setdefault(group, {})
-    if device not in kept:
-        kept[device] = _found_reach(group, device)
-    return kept[device]
+    key = device, most_single
+    if key not in kept:
+        kept[key] = _found_reach(group, device, most_single)
+    return kept[key]
 
 
-def _found_reach(group: Any, device: torch.device) -> Reach | None:
+def _found_reach(group: Any, device: torch.device, most_single: int) -> Reach | None:
     """Asks first who is where: where ranks are on several hosts, nobody tries to map memory and waits for others."""
     hosts: list[Any] = [None] * dist.get_world_size(group)
     with found_lost("asking which host each rank is on"):
@@ -136,7 +159,7 @@ def _found_reach(group: Any, device: torch.device) -> Reach | None:
     if None in hosts or len(set(hosts)) > 1 or len(hosts) == 1:
         return None
     try:
-        made, fault = Reach(group, device), None
+        made, fault = Reach(group, device, most_single), None
     except (ImportError, AttributeError, RuntimeError, Error) as error:  # this PyTorch or these cards cannot
         made, fault = None, error
     faults: list[Any] = [None] * len(hosts)
@@ -224,6 +247,23 @@ def _list_written(reach: Reach, source: torch.Tensor, out: torch.Tensor, plan: R
             sends += _slotted(_INPUT, _WINDOWS + order[message.rank], message.copies)
     alignments = aligned(source), aligned(out)
     return _launches(reach, source.itemsize, windows, alignments, [(sends, kept, True, True)])
+
+
+def brought(reach: Reach, source: torch.Tensor, room: Shared, plan: Redistribution, rank: int,
+            order: tuple[int, ...], stream: torch.cuda.Stream, idle: bool) -> None:  # fmt: skip
+    """Into all ranks' rooms, on the one stream that they are filled on. That all has come is said by a meeting. What stays is moved by kernels where processors
+    are idle, else behind what others wait for: on one card, the copy engine's calls are kernels, too."""
+    key = plan, rank, order, source.stride(), source.itemsize, aligned(source), room.memory.data_ptr(), idle
+    launches = reach.lists.get(key)
+    if launches is None:
+        ranks = plan.mesh.ranks
+        messages = sorted(plan.direct(rank, source.stride()), key=lambda one: (one.rank - rank - 1) % ranks)
+        sends = [copy for one in messages for copy in _slotted(_INPUT, _WINDOWS + order[one.rank], one.copies)]
+        own = _WINDOWS + order[rank]
+        kept = [copy for copy in sends if idle and copy[1] == own]
+        stage = [copy for copy in sends if copy not in kept], kept, False, False
+        launches = reach.keep(key, _launches(reach, source.itemsize, room.windows, (aligned(source), 1), [stage]))
+    launches.run(reach.device.index, stream.cuda_stream, source.data_ptr(), 0, apart=False)
 
 
 # Into buffers --------------------------------------------------------------------------------------------------------

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import ctypes
 import datetime
 import gc
 import json
 import os
 import random
-import threading
 import time
 import weakref
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy
 import pytest
 import torch
 import torch.distributed as dist
+from cards import Card, Memory
 from ranks import DEAD, ROOT, TIMEOUT, Ranks, run_by_torchrun
 
 import axisloom
@@ -231,92 +228,17 @@ def test_out(ranks: Ranks) -> None:
 # The direct path, with threads for cards ------------------------------------------------------------------------------
 
 
-class Memory:
-    """What torch's symmetric memory does, in the memory of one process: ranks are threads."""
-
-    def __init__(self, ranks: int) -> None:
-        self.barrier_of_all = threading.Barrier(ranks, timeout=20)
-        self.tensors: list[Any] = [None] * ranks
-
-    def handle(self, tensor: torch.Tensor, rank: int) -> Handle:
-        self.tensors[rank] = tensor
-        self.barrier_of_all.wait()
-        found = Handle(list(self.tensors))
-        self.barrier_of_all.wait()
-        return found
-
-
-class Handle(NamedTuple):
-    tensors: list[torch.Tensor]
-
-    def get_buffer(self, rank: int, sizes: tuple[int, ...], dtype: torch.dtype, offset: int) -> torch.Tensor:
-        flat = self.tensors[rank].view(-1).view(dtype)
-        return flat[offset : offset + torch.Size(sizes).numel()].view(sizes)
-
-
-class Card(_symmetric.Reach):
-    def __init__(self, rank: int, memory: Memory) -> None:
-        self.rank, self.ranks, self.memory = rank, len(memory.tensors), memory
-        self.bytes, self.turn = 0, 0
-        self.lists: dict[Any, Any] = {}
-        self.device, self.cards = torch.device("cpu"), memory.barrier_of_all
-
-    def grow(self, size: int) -> None:
-        if size > self.bytes:
-            self.bytes = -(-size // 16) * 16
-            self.lists.clear()
-            self.buffer = torch.zeros(2 * self.bytes, dtype=torch.uint8)
-            self.windows = self.windows_of(self.buffer)
-
-    def captures(self) -> bool:
-        return False
-
-    def run(self, launches: Any, source: torch.Tensor, target: torch.Tensor, captured: bool) -> None:
-        assert not captured
-        launches.run(source.data_ptr(), target.data_ptr())
-
-
-class Launches:
-    """What _native.CardLaunches does, in host memory."""
-
-    def __init__(self, barrier: Any, width: int, fixed: Sequence[int], aligned: Sequence[int], stages: Any) -> None:
-        self.barrier, self.width, self.fixed, self.stages = barrier, width, list(fixed), stages
-        assert all(alignment & (alignment - 1) == 0 for alignment in aligned)
-
-    def run(self, source: int, target: int) -> None:
-        slots = [source, target, *self.fixed]
-        for sends, kept, before, after in self.stages:
-            if before:
-                self.barrier.wait()
-            for from_slot, to_slot, copy in (*sends, *kept):
-                shape, from_offset, from_strides, to_offset, to_strides = copy
-                read = self.elements(slots[from_slot], shape, from_offset, from_strides)
-                self.elements(slots[to_slot], shape, to_offset, to_strides)[...] = read
-            if after:
-                self.barrier.wait()
-
-    def elements(self, begin: int, shape: Sequence[int], offset: int, strides: Sequence[int]) -> Any:
-        width = self.width
-        reach = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides))
-        memory = (ctypes.c_char * (reach * width)).from_address(begin + offset * width)
-        return numpy.ndarray(shape, f"u{width}", memory, strides=[stride * width for stride in strides])
-
-
 def direct(case: parts.Case, whole: torch.Tensor, most: int, monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
     """All ranks' outputs by way of buffers, twice; then straight into the outputs, where these have one shape."""
     memory, order = Memory(case.ranks), tuple(reversed(range(case.ranks)))
+    memory.patch(monkeypatch)
     cards = [Card(rank, memory) for rank in range(case.ranks)]
-    own = threading.local()
-    symmetric = SimpleNamespace(rendezvous=lambda tensor, group: memory.handle(tensor, own.rank))
-    monkeypatch.setattr(_symmetric, "_symmetric", lambda: symmetric)
-    monkeypatch.setattr(_symmetric, "_native", SimpleNamespace(CardLaunches=Launches))
-    monkeypatch.setattr(Card, "group", "cards", raising=False)
     plan = _redistribute.plan_of(case.pattern, case.mesh, case.shape, tuple(case.lengths.items()))
     outputs: list[Any] = [None] * case.ranks
 
     def run(rank: int) -> None:
         card = cards[order[rank]]
-        own.rank = order[rank]
+        memory.own.rank = order[rank]
         source = part_of(case, whole, case.sides[0], rank)
         for _ in range(3):
             target = torch.full(plan.local_out_shape(rank), -1)
@@ -327,7 +249,7 @@ def direct(case: parts.Case, whole: torch.Tensor, most: int, monkeypatch: pytest
             for _ in range(2):
                 _symmetric.written(card, source, out.fill_(-1), plan, rank, order)
                 assert torch.equal(out, target)
-                memory.barrier_of_all.wait()
+                memory.meeting.wait()
 
     with ThreadPoolExecutor(case.ranks) as threads:
         list(threads.map(run, range(case.ranks)))
@@ -345,13 +267,13 @@ def test_the_direct_path_with_threads_for_cards(seed: int, monkeypatch: pytest.M
 
 def has_a_card_that_cannot(rank: int) -> None:
     class Reach(_symmetric.Reach):
-        def __init__(self, group: Any, device: torch.device) -> None:
+        def __init__(self, group: Any, device: torch.device, most_single: int) -> None:
             if rank == 1:
                 raise axisloom.Error("a card that is not to be had")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_symmetric, "Reach", Reach)
-        assert _symmetric._found_reach(dist.group.WORLD, torch.device("cpu")) is None
+        assert _symmetric._found_reach(dist.group.WORLD, torch.device("cpu"), 0) is None
 
 
 def test_all_take_the_staged_path_where_one_card_cannot(two: Ranks) -> None:
