@@ -83,13 +83,10 @@ INLINE void axl_prefetch(const GLOBAL void* const address) {
 }
 #define axl_prefetch_l2(address) axl_prefetch(address)
 
-// Order between groups: relaxed accesses of device scope, and one fence that is cumulative over the group's barriers.
-// 64-bit slots are two 32-bit ones: the ticket orders them, so they need not be written at once.
+// Order between groups: relaxed accesses of device scope, and an increment whose order is cumulative over the group's
+// barriers. It has one fence, where two stood around a relaxed one. 64-bit slots are two 32-bit ones: the ticket orders
+// them, so they need not be written at once.
 #define AXL_CAN_ORDER_GROUPS 1
-
-INLINE void axl_device_fence(void) {
-  AXL_ASM volatile("fence.acq_rel.gpu;" ::: "memory");
-}
 
 INLINE void axl_relaxed_store(GLOBAL u32* const slot, const u32 value) {
   AXL_ASM volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(slot), "r"(value) : "memory");
@@ -101,8 +98,8 @@ INLINE u32 axl_relaxed_load(GLOBAL u32* const slot) {
   return value;
 }
 
-INLINE u32 axl_relaxed_increment(GLOBAL u32* const slot) {
+INLINE u32 axl_ordered_increment(GLOBAL u32* const slot) {
   u32 before;
-  AXL_ASM volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(slot) : "memory");
+  AXL_ASM volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(slot) : "memory");
   return before;
 }

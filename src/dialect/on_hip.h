@@ -40,17 +40,14 @@ INLINE void axl_put_stream(void* const address, const P value) {
 #define AXL_ASYNC_WAIT() __syncthreads()
 
 #define AXL_CAN_ORDER_GROUPS 1
-INLINE void axl_device_fence(void) {
-  __threadfence();
-}
 INLINE void axl_relaxed_store(u32* const slot, const u32 value) {
   __hip_atomic_store(slot, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
 INLINE u32 axl_relaxed_load(u32* const slot) {
   return __hip_atomic_load(slot, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
-INLINE u32 axl_relaxed_increment(u32* const slot) {
-  return __hip_atomic_fetch_add(slot, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+INLINE u32 axl_ordered_increment(u32* const slot) {
+  return __hip_atomic_fetch_add(slot, 1u, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
 }
 
 #include "order.h"

@@ -91,17 +91,14 @@ INLINE u32 axl_clz(const u32 x) {
 #define axl_atomic_add(address, value) __atomic_fetch_add(address, (u32)(value), __ATOMIC_RELAXED)
 
 #define AXL_CAN_ORDER_GROUPS 1
-INLINE void axl_device_fence() {
-  __atomic_thread_fence(__ATOMIC_ACQ_REL);
-}
 INLINE void axl_relaxed_store(u32* const slot, const u32 value) {
   __atomic_store_n(slot, value, __ATOMIC_RELAXED);
 }
 INLINE u32 axl_relaxed_load(u32* const slot) {
   return __atomic_load_n(slot, __ATOMIC_RELAXED);
 }
-INLINE u32 axl_relaxed_increment(u32* const slot) {
-  return __atomic_fetch_add(slot, 1u, __ATOMIC_RELAXED);
+INLINE u32 axl_ordered_increment(u32* const slot) {
+  return __atomic_fetch_add(slot, 1u, __ATOMIC_ACQ_REL);
 }
 #include "order.h"
 

@@ -136,17 +136,14 @@ INLINE void axl_prefetch(const GLOBAL void* const address) {
 
 #if defined(AXL_DEVICE_SCOPE)
 #define AXL_CAN_ORDER_GROUPS 1
-INLINE void axl_device_fence(void) {
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
-}
 INLINE void axl_relaxed_store(GLOBAL u32* const slot, const u32 value) {
   atomic_store_explicit((volatile GLOBAL atomic_uint*)slot, value, memory_order_relaxed, memory_scope_device);
 }
 INLINE u32 axl_relaxed_load(GLOBAL u32* const slot) {
   return atomic_load_explicit((volatile GLOBAL atomic_uint*)slot, memory_order_relaxed, memory_scope_device);
 }
-INLINE u32 axl_relaxed_increment(GLOBAL u32* const slot) {
-  return atomic_fetch_add_explicit((volatile GLOBAL atomic_uint*)slot, 1u, memory_order_relaxed, memory_scope_device);
+INLINE u32 axl_ordered_increment(GLOBAL u32* const slot) {
+  return atomic_fetch_add_explicit((volatile GLOBAL atomic_uint*)slot, 1u, memory_order_acq_rel, memory_scope_device);
 }
 #endif
 #endif

@@ -1,5 +1,5 @@
-// Order between the groups of one launch, on top of a device-scope fence and relaxed accesses. Included where these
-// exist.
+// Order between the groups of one launch, on top of relaxed accesses and an increment that orders them, of device scope.
+// Included where these exist.
 
 INLINE AXL_OVERLOAD void axl_publish(GLOBAL u32* const slot, const u32 value) {
   axl_relaxed_store(slot, value);
@@ -34,9 +34,7 @@ INLINE AXL_OVERLOAD f64 axl_collect(GLOBAL f64* const slot) {
 
 // The last of `total` callers re-arms the counter for the next launch.
 INLINE bool axl_ticket_last(GLOBAL u32* const counter, const u32 total) {
-  axl_device_fence();
-  const bool last = axl_relaxed_increment(counter) == total - 1u;
-  axl_device_fence();
+  const bool last = axl_ordered_increment(counter) == total - 1u;
   if (last) axl_relaxed_store(counter, 0u);
   return last;
 }
