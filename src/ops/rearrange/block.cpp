@@ -14,7 +14,9 @@ constexpr i64 line = 64;  // bytes of a cache line
 constexpr double line_seconds = 2.5e-9, pages_apart_line_seconds = 4e-9;
 constexpr double partial_line_seconds =
     0.5e-9;                                // more of one written in pieces: 41 x 9 x 11 x 63 x 45 bytes, 0 1 3 4 2
-constexpr double part_row_seconds = 8e-9;  // more of a row of less than a line: 32 x 12544 pixels of 16 bytes, of 32
+constexpr double joined_row_seconds = 1.5e-9;  // more of one of less than two: 9 x 611 x 987 floats as h w c
+constexpr double part_row_seconds = 8e-9;  // more of a row of less than a line, with a tail: 32 x 12544 pixels of 16 bytes, of 32
+constexpr double read_on_seconds = 1e-9;  // without a tail, where lines are read beyond its end: 273 x 631 x 5 doubles
 // More of a row of less than two lines, whose second begins in the first: two cores of a Xeon took 5000 x 100 x 20 floats
 // in 2.2 ms, and by "slab" in 3.3; 30000 x 17 x 19 in 4.6 and 3.5.
 constexpr double twice_row_seconds = 3e-9;
@@ -65,10 +67,23 @@ i64 default_lines_out(const Move& move, const TileAxes& axes) {
   return move.element == 8 ? some : many;
 }
 
-/// Whether a tile's rows of the output, of two lines or more, follow each other: they are written as one run.
+/// What a row of the input takes more because of its length.
+double row_end_seconds(const Move& move, i64 length, i64 line_elements) {
+  if (length < line_elements) return move.tail ? part_row_seconds : read_on_seconds;
+  return length > line_elements && length < 2 * line_elements ? twice_row_seconds : 0;
+}
+
+/// Whether a tile's rows of the output follow each other, so that they are written as one run.
 bool rows_join(const Move& move, const TileAxes& axes, i64 tile_o) {
   const i64 o = move.axes[axes.out].extent;
-  return move.axes[axes.in].out == o && o <= tile_o && o * move.element >= 2 * line;
+  return move.axes[axes.in].out == o && o <= tile_o;
+}
+
+/// Whether a tile writes few rows, whose ends lie within lines. The next tile soon writes what is left of those, as long as
+/// they are in a cache: 5000003 x 16 floats took two cores of a Xeon 33 ms past the cache, and 26.5 through it, 300 x
+/// 130 x 125 x 10 as 3,1,0,2 24.5 and 17.7; 4097 x 4097, of which a tile writes more rows than that, 7.6 and 11.
+bool are_few_ragged(const Move& move, const TileAxes& axes) {
+  return move.axes[axes.in].extent * move.element <= line && proven_alignment(move, true, axes.out, line) < line;
 }
 
 /// Lines of the tiles' first runs, but for those of tiles down the columns, which are fetched beside those above, and
@@ -90,10 +105,10 @@ double predicted_seconds(const Move& move, const TileAxes& axes, const Configura
   const i64 line_elements = line / move.element;
   const double elements = move.count(), others = elements / (double(i.extent) * o.extent);
   const double blocks = others * (ceil_div(i.extent, line_elements) * ceil_div(o.extent, line_elements));
-  const bool joined = rows_join(move, axes, lines_out * line_elements);
-  const double partial = joined || o.extent % line_elements == 0 ? 0 : others * i.extent * partial_line_seconds;
-  const double part = i.extent < line_elements ? part_row_seconds : twice_row_seconds;
-  const double parts = i.extent % line_elements == 0 || i.extent > 2 * line_elements ? 0 : others * o.extent * part;
+  const bool joined = rows_join(move, axes, lines_out * line_elements), is_short = o.extent < 2 * line_elements;
+  const double end = joined && is_short ? joined_row_seconds : joined ? 0 : partial_line_seconds;
+  const double partial = o.extent % line_elements == 0 ? 0 : others * i.extent * end;
+  const double parts = others * o.extent * row_end_seconds(move, i.extent, line_elements);
   // Of a block that an array fills in part, so many lines are read and written.
   const double filled =
       (std::min(double(i.extent) / line_elements, 1.0) + std::min(double(o.extent) / line_elements, 1.0)) / 2;
@@ -124,6 +139,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   Configuration values = with_stream(wish, device);
   values["lines_in"] = lines_in;
   values["lines_out"] = lines_out;
+  const bool stream = streams(move, values) && !are_few_ragged(move, *axes);
   const auto launches = [=] {
     const auto& tail = wide.move.tail;
     MoveLaunch launch("rearrange/block", wide);
@@ -133,7 +149,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
     launch.define_element()
         .set("LINES_O", lines_out)
         .set("RUN", std::min(values.at("run"), lines_in))
-        .set("STREAM", streams(wide.move, values))
+        .set("STREAM", stream)
         .set("FETCHES_FIRST", 2.0 * wide.move.count() * wide.move.element > fetched_bytes);
     return launch.done();
   };
