@@ -70,7 +70,8 @@ constexpr double most_on_average = 1.03, most_of_one = 1.25;
 
 /// Kernels that are newer than the record of a device, or have changed since so that their times were taken out: where
 /// one of these is chosen without a time, the best of the measured candidates is judged. Any other has to have one.
-constexpr std::pair<std::string_view, std::string_view> newer[] = {{"epyc", "runs"}, {"epyc", "rows_cpu"}, {"epyc", "block"}};
+constexpr std::pair<std::string_view, std::string_view> newer[] = {
+    {"epyc", "runs"}, {"epyc", "rows_cpu"}, {"epyc", "block"}};
 
 class ChoiceMeasured : public ::testing::TestWithParam<std::filesystem::path> {
  protected:

@@ -254,34 +254,6 @@ def brought(reach: Reach, source: torch.Tensor, room: Shared, plan: Redistributi
     """Into all ranks' rooms, on the one stream that they are filled on. That all has come is said by a meeting. What
     stays is moved by kernels where processors are idle, else behind what others wait for: on one card the copy engine's
     calls are kernels, too."""
-    key = plan, rank, order, source.stride(), source.itemsize, aligned(source), out.data_ptr()
-    known = reach.lists.get(key)
-    if known is None or known[0]() is not out:  # another tensor may have come to lie there
-        made = _list_written(reach, source, out, plan, rank, order)
-        known = reach.keep(key, (weakref.ref(out), made))
-    reach.run(known[1], source, out, reach.captures())
-
-
-def _list_written(reach: Reach, source: torch.Tensor, out: torch.Tensor, plan: Redistribution, rank: int,
-                  order: tuple[int, ...]) -> Any:  # fmt: skip
-    """No card writes before all have come: until then they may read the old elements."""
-    windows = reach.windows_of(out) if out.numel() else []
-    sends: list[SlotCopy] = []
-    kept: list[SlotCopy] = []
-    ranks = plan.mesh.ranks
-    for message in sorted(plan.direct(rank, source.stride()), key=lambda message: (message.rank - rank) % ranks):
-        if message.rank == rank:
-            kept += _slotted(_INPUT, _OUTPUT, message.copies)
-        else:
-            sends += _slotted(_INPUT, _WINDOWS + order[message.rank], message.copies)
-    alignments = aligned(source), aligned(out)
-    return _launches(reach, source.itemsize, windows, alignments, [(sends, kept, True, True)])
-
-
-def brought(reach: Reach, source: torch.Tensor, room: Shared, plan: Redistribution, rank: int,
-            order: tuple[int, ...], stream: torch.cuda.Stream, idle: bool) -> None:  # fmt: skip
-    """Into all ranks' rooms, on the one stream that they are filled on. That all has come is said by a meeting. What stays is moved by kernels where processors
-    are idle, else behind what others wait for: on one card, the copy engine's calls are kernels, too."""
     key = plan, rank, order, source.stride(), source.itemsize, aligned(source), room.memory.data_ptr(), idle
     launches = reach.lists.get(key)
     if launches is None:

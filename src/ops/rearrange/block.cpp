@@ -13,12 +13,13 @@ constexpr i64 line = 64;  // bytes of a cache line
 // longer. Two cores of an EPYC 9005 took c128 300 x 500 in 43 us, 1024 x 1024 in 650.
 constexpr double line_seconds = 2.5e-9, pages_apart_line_seconds = 4e-9;
 constexpr double partial_line_seconds =
-    0.5e-9;                                // more of one written in pieces: 41 x 9 x 11 x 63 x 45 bytes, 0 1 3 4 2
+    0.5e-9;                                    // more of one written in pieces: 41 x 9 x 11 x 63 x 45 bytes, 0 1 3 4 2
 constexpr double joined_row_seconds = 1.5e-9;  // more of one of less than two: 9 x 611 x 987 floats as h w c
-constexpr double part_row_seconds = 8e-9;  // more of a row of less than a line, with a tail: 32 x 12544 pixels of 16 bytes, of 32
+constexpr double part_row_seconds =
+    8e-9;  // more of a row of less than a line, with a tail: 32 x 12544 pixels of 16 bytes, of 32
 constexpr double read_on_seconds = 1e-9;  // without a tail, where lines are read beyond its end: 273 x 631 x 5 doubles
-// More of a row of less than two lines, whose second begins in the first: two cores of a Xeon took 5000 x 100 x 20 floats
-// in 2.2 ms, and by "slab" in 3.3; 30000 x 17 x 19 in 4.6 and 3.5.
+// More of a row of less than two lines, whose second begins in the first: two cores of a Xeon took 5000 x 100 x 20
+// floats in 2.2 ms, and by "slab" in 3.3; 30000 x 17 x 19 in 4.6 and 3.5.
 constexpr double twice_row_seconds = 3e-9;
 // A line of a tile's first run that the tile before it did not fetch, since it lies elsewhere: two cores of an EPYC
 // 9005 took f32 96 x 75 x 12 x 160 reversed in 2.9 ms, and in 4.1 where the tile itself did not fetch it at its start,
@@ -79,9 +80,9 @@ bool rows_join(const Move& move, const TileAxes& axes, i64 tile_o) {
   return move.axes[axes.in].out == o && o <= tile_o;
 }
 
-/// Whether a tile writes few rows, whose ends lie within lines. The next tile soon writes what is left of those, as long as
-/// they are in a cache: 5000003 x 16 floats took two cores of a Xeon 33 ms past the cache, and 26.5 through it, 300 x
-/// 130 x 125 x 10 as 3,1,0,2 24.5 and 17.7; 4097 x 4097, of which a tile writes more rows than that, 7.6 and 11.
+/// Whether a tile writes few rows, whose ends lie within lines. The next tile soon writes what is left of those, as
+/// long as they are in a cache: 5000003 x 16 floats took two cores of a Xeon 33 ms past the cache, and 26.5 through it,
+/// 300 x 130 x 125 x 10 as 3,1,0,2 24.5 and 17.7; 4097 x 4097, of which a tile writes more rows than that, 7.6 and 11.
 bool are_few_ragged(const Move& move, const TileAxes& axes) {
   return move.axes[axes.in].extent * move.element <= line && proven_alignment(move, true, axes.out, line) < line;
 }

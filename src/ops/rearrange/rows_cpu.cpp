@@ -35,12 +35,13 @@ bool jumps(const Move& move) {
   return false;
 }
 
-// Of both arrays: larger ones go faster past the cache, by other kernels. Rows of 28 bytes of 38 MB took two cores of a Xeon
-// 1.1 ms, and 1.6 by "slab"; of 48 bytes of 77 MB 5.1 and 3.2.
+// Of both arrays: larger ones go faster past the cache, by other kernels. Rows of 28 bytes of 38 MB took two cores of a
+// Xeon 1.1 ms, and 1.6 by "slab"; of 48 bytes of 77 MB 5.1 and 3.2.
 constexpr i64 through_cache = 48 << 20;
 
-/// Rows that are taken, each from a place of its own, before one that lies beside the first. Processors foresee what comes
-/// next of some thirty. Two cores of a Xeon took rows of 28 bytes from 28 places in 2.9 ns, of 32 bytes from 64 in 18.
+/// Rows that are taken, each from a place of its own, before one that lies beside the first. Processors foresee what
+/// comes next of some thirty. Two cores of a Xeon took rows of 28 bytes from 28 places in 2.9 ns, of 32 bytes from 64
+/// in 18.
 bool are_foreseen(const Move& move) {
   constexpr i64 most_places = 32;
   i64 places = 1, taken = 1, nearest = 0;
