@@ -27,7 +27,8 @@ MODULES = {
     "src/planner": ["src/model"],
     "src/c": ["src/core"],
     "src/distributed": ["src/device"],
-    "src/distributed/cards": ["src/device/cuda", "src/jit"],
+    "src/distributed/cards": ["src/distributed", "src/device/cuda", "src/jit"],
+    "src/distributed/exchange": ["src/distributed/cards"],
     "mpi": ["include"],
     "src/ops": ["src/planner"],
     "src/ops/nvidia": ["src/device"],  # what the variants for NVIDIA's cards share

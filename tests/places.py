@@ -27,7 +27,7 @@ NAMES = {
     "cli/suggestions.hpp": ({"all"}, "all peers"),
     "cli/ladder.cpp": ({"all", "matmul", "relayout"}, "lessons are about operations; all peers"),
     "harness/runner.cpp": ({"all"}, "all candidates"),
-    "src/distributed/exchange_plan.cpp": ({"sum"}, "what becomes of addends"),
+    "src/distributed/exchange/plan.cpp": ({"sum"}, "what becomes of addends"),
     "src/model/calibrate.cpp": ({"copy"}, "a kernel of its own"),
 }
 

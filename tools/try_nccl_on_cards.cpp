@@ -1,28 +1,35 @@
 // Tries exchanges over NCCL on the NVIDIA cards of this host, a rank for each, and times them there. Build it by
 // `ninja axisloom_try_nccl`; NCCL is found as the library finds it. Ends in 1 where something is wrong.
 //
-// Usage: axisloom_try_nccl [--no-times | --no-patterns] [--json FILE]
+// Usage: axisloom_try_nccl [--threads] [--no-times | --no-patterns] [--json FILE]
 //
-// A dozen patterns first, in two dtypes, with messages in one round and in several, in the order of the queue and
-// waited for: the bits have to be those of an exchange between threads on the host. Then "b s@x h d -> b s h@x d", as
-// sequence parallelism has it, of 64 MiB and 1 GiB on each card, in workspaces of several sizes. A time is that of the
-// slowest card. Beside it stand what NCCL takes for the same bytes without packing, and the bound: these bytes over the
-// link, over which every card copies to the next at the same time. What is not right to the last bit is not timed.
+// Ranks are processes; with --threads threads of one, and nothing is timed. A dozen patterns first, in two dtypes, by
+// messages and through the peers' memory, in one round and in several, in the order of the queue and waited for, and
+// into outputs that are shared, with NCCL as the engine and with threads as one: the bits have to be those of an
+// exchange on the host. The same in a graph that is launched twice. Then
+// "b s@x h d -> b s h@x d", as sequence parallelism has it, by each path. A time is that of the slowest card. Beside it
+// stand what NCCL takes for the same bytes without packing, and the bound: these bytes over the link, over which every
+// card copies to the next at the same time. What is not right to the last bit is not timed.
 #include <axisloom/error.hpp>
 #include <axisloom/nccl.hpp>
 
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
-#include <barrier>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <map>
+#include <new>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "thread_communicator.hpp"
@@ -49,7 +56,11 @@ struct UniqueId {
   char bytes[128] = {};
 };
 
-/// What the library does not call itself: who makes communicators, and who sees a card's memory from another card.
+struct IpcHandle {
+  char bytes[64] = {};
+};
+
+/// What the library does not call itself: who makes communicators, and what it takes to measure a link without it.
 struct Runtimes {
   static void* opened(const char* name) {
     void* const library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
@@ -70,7 +81,15 @@ struct Runtimes {
   int (*version)(int*) = entry<int(int*)>(nccl, "ncclGetVersion");
   int (*retain)(void**, int) = entry<int(void**, int)>(driver, "cuDevicePrimaryCtxRetain");
   int (*set_current)(void*) = entry<int(void*)>(driver, "cuCtxSetCurrent");
-  int (*enable_peer)(void*, unsigned) = entry<int(void*, unsigned)>(driver, "cuCtxEnablePeerAccess");
+  int (*handle_of)(IpcHandle*, std::uint64_t) = entry<int(IpcHandle*, std::uint64_t)>(driver, "cuIpcGetMemHandle");
+  int (*open)(std::uint64_t*, IpcHandle,
+              unsigned) = entry<int(std::uint64_t*, IpcHandle, unsigned)>(driver, "cuIpcOpenMemHandle_v2");
+  int (*close)(std::uint64_t) = entry<int(std::uint64_t)>(driver, "cuIpcCloseMemHandle");
+  int (*begin_capture)(void*, int) = entry<int(void*, int)>(driver, "cuStreamBeginCapture_v2");
+  int (*end_capture)(void*, void**) = entry<int(void*, void**)>(driver, "cuStreamEndCapture");
+  int (*instantiate)(void**, void*, std::uint64_t) = entry<int(void**, void*, std::uint64_t)>(
+      driver, "cuGraphInstantiateWithFlags");
+  int (*launch_graph)(void*, void*) = entry<int(void*, void*)>(driver, "cuGraphLaunch");
   int (*copy)(std::uint64_t, std::uint64_t, std::size_t,
               void*) = entry<int(std::uint64_t, std::uint64_t, std::size_t, void*)>(driver, "cuMemcpyAsync");
   int (*create_stream)(void**, unsigned) = entry<int(void**, unsigned)>(driver, "cuStreamCreate");
@@ -78,26 +97,10 @@ struct Runtimes {
   int (*free)(std::uint64_t) = entry<int(std::uint64_t)>(driver, "cuMemFree_v2");
 };
 
-/// What the ranks, threads of this process, have in common.
-struct Job {
-  explicit Job(int ranks)
-      : ranks(ranks),
-        together(ranks),
-        contexts(std::size_t(ranks)),
-        addresses(std::size_t(ranks)),
-        seconds(std::size_t(ranks)) {
-    require(runtimes.get_id(&id), "ncclGetUniqueId");
-  }
-
-  const int ranks;
-  std::barrier<> together;
-  Runtimes runtimes;
+/// What the ranks have in common before they have a communicator.
+struct Meeting {
+  std::atomic<int> ready = 0;
   UniqueId id;
-  std::vector<void*> contexts;
-  std::vector<std::uint64_t> addresses;
-  std::vector<double> seconds;
-  std::atomic<int> wrong = 0;
-  std::string json;
 };
 
 struct Tried {
@@ -142,13 +145,21 @@ std::vector<std::byte> drawn(Dtype dtype, std::int64_t count, unsigned seed) {
 /// A rank with its card.
 class Rank {
  public:
-  Rank(Job& job, std::shared_ptr<test::ThreadCommunicator> threads)
-      : job_(job), rank_(threads->rank()), threads_(std::move(threads)) {
-    require(job_.runtimes.retain(&job_.contexts[std::size_t(rank_)], rank_), "cuDevicePrimaryCtxRetain");
-    require(job_.runtimes.set_current(job_.contexts[std::size_t(rank_)]), "cuCtxSetCurrent");
-    require(job_.runtimes.init_rank(&comm_, job_.ranks, job_.id, rank_), "ncclCommInitRank");
-    card_ = Device::open("cuda:" + std::to_string(rank_));
-    require(job_.runtimes.create_stream(&stream_, 1), "cuStreamCreate");  // 1: apart from the default stream
+  /// `threads`: another engine, where ranks are threads.
+  Rank(Meeting& meeting, int rank, int ranks, std::shared_ptr<Communicator> threads)
+      : rank_(rank), ranks_(ranks), threads_(std::move(threads)) {
+    if (rank == 0) {
+      require(runtimes_.get_id(&meeting.id), "ncclGetUniqueId");
+      meeting.ready = 1;
+      meeting.ready.notify_all();
+    }
+    while (meeting.ready == 0) usleep(1000);  // perhaps of another process
+    card_ = Device::open("cuda:" + std::to_string(rank_));  // which starts the driver
+    void* context = nullptr;
+    require(runtimes_.retain(&context, rank_), "cuDevicePrimaryCtxRetain");
+    require(runtimes_.set_current(context), "cuCtxSetCurrent");
+    require(runtimes_.init_rank(&comm_, ranks_, meeting.id, rank_), "ncclCommInitRank");
+    require(runtimes_.create_stream(&stream_, 1), "cuStreamCreate");  // 1: apart from the default stream
     queue_ = card_.borrow_queue(stream_);
     in_order_ = nccl::communicator(comm_, {.limit = std::chrono::seconds(60), .abort = true});
     waited_ = nccl::communicator(comm_, {.limit = std::chrono::seconds(60), .in_stream_order = false, .abort = true});
@@ -159,28 +170,48 @@ class Rank {
     queue_.finish();
     in_order_.reset();
     waited_.reset();
-    job_.runtimes.destroy(comm_);
+    runtimes_.destroy(comm_);
   }
 
   void try_patterns() {
     for (const Tried& one : tried())
       for (const Dtype dtype : {Dtype::f32, Dtype::bf16})
         if (!is_right(one, dtype)) {
-          ++job_.wrong;
+          ++wrong_;
           std::printf("WRONG on rank %d: %s of %s\n", rank_, one.pattern, std::string(name(dtype)).c_str());
         }
-    if (!host_arrays_are_right()) ++job_.wrong;
-    job_.together.arrive_and_wait();
-    if (rank_ == 0) std::printf("%zu patterns in 2 dtypes: %d wrong\n", tried().size(), job_.wrong.load());
+    if (!host_arrays_are_right()) ++wrong_;
+    for (const std::int64_t mib : {1, 64, 512})
+      if (!is_right_in_a_graph(mib)) {
+        ++wrong_;
+        std::printf("WRONG on rank %d: a graph of %lld MiB\n", rank_, static_cast<long long>(mib));
+      }
+    const int wrong = wrong_of_all();
+    if (rank_ == 0) std::printf("%zu patterns in 2 dtypes: %d wrong\n", tried().size(), wrong);
+  }
+
+  int wrong_of_all() {
+    int sum = 0;
+    for (const int one : gathered(wrong_)) sum += one;
+    return sum;
   }
 
   void measure() {
     const double link = measure_link();
     if (rank_ == 0) std::printf("link: %.1f GB/s each way\n", link / 1e9);
-    for (const std::int64_t mib : {64, 1024}) {
+    for (const std::int64_t mib : {1, 16, 64, 256, 1024}) {
       measure<std::uint32_t>(mib, Dtype::f32, link);
       measure<std::uint16_t>(mib, Dtype::bf16, link);
     }
+  }
+
+  void write_json(const char* file) {
+    int version = 0;
+    runtimes_.version(&version);
+    if (rank_ == 0)
+      std::ofstream(file) << "{\"device\": \"" << card_.info().name << "\", \"ranks\": " << ranks_
+                          << ", \"nccl\": " << version << ", \"patterns\": " << tried().size() << ", \"cases\": [\n"
+                          << json_ << "]}\n";
   }
 
  private:
@@ -188,12 +219,12 @@ class Rank {
   class Memory {
    public:
     Memory(Rank& rank, std::size_t bytes) : rank_(rank) {
-      require(rank.job_.runtimes.allocate(&address, bytes), "cuMemAlloc");
+      require(rank.runtimes_.allocate(&address, bytes), "cuMemAlloc");
       buffer = rank.card_.borrow_buffer(pointer(), bytes);
     }
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
-    ~Memory() { rank_.job_.runtimes.free(address); }
+    ~Memory() { rank_.runtimes_.free(address); }
     std::byte* pointer() const { return reinterpret_cast<std::byte*>(address); }
 
     std::uint64_t address = 0;
@@ -203,26 +234,53 @@ class Rank {
     Rank& rank_;
   };
 
-  std::vector<std::byte> on_host(const Tried& one, Dtype dtype, const std::vector<std::byte>& in) {
-    Exchange exchange(one.pattern, mesh(), one.shape, dtype, threads_, {}, one.lengths);
-    std::vector<std::byte> out(std::size_t(exchange.out_view().count()) * size_of(dtype));
-    exchange.run(in.data(), out.data());
-    return out;
+  template <class Item>
+  std::vector<Item> gathered(const Item& mine) {
+    const std::vector<std::byte> bytes = in_order_->allgather(std::as_bytes(std::span(&mine, 1)));
+    std::vector<Item> all(bytes.size() / sizeof(Item));
+    std::memcpy(static_cast<void*>(all.data()), bytes.data(), bytes.size());
+    return all;
   }
 
-  /// By each way of waiting, in one round and in several.
+  static std::vector<std::byte> input(const Tried& one, Dtype dtype, std::int64_t count, int rank) {
+    const std::string_view left = std::string_view(one.pattern).substr(0, std::string_view(one.pattern).find("->"));
+    const bool parted = left.find('x') != std::string_view::npos;  // no axis is called so
+    return drawn(dtype, count, parted ? unsigned(rank) + 1 : 0);
+  }
+
+  /// What this rank is to have, by an exchange between threads.
+  std::vector<std::byte> on_host(const Tried& one, Dtype dtype) {
+    std::vector<std::byte> mine;
+    test::run_ranks(ranks_, true, [&](const std::shared_ptr<test::ThreadCommunicator>& threads) {
+      Exchange exchange(one.pattern, mesh(), one.shape, dtype, threads, {}, one.lengths);
+      const std::vector<std::byte> in = input(one, dtype, exchange.in_view().count(), threads->rank());
+      std::vector<std::byte> out(std::size_t(exchange.out_view().count()) * size_of(dtype));
+      exchange.run(in.data(), out.data());
+      if (threads->rank() == rank_) mine = std::move(out);
+    });
+    return mine;
+  }
+
+  /// By each path and way of waiting, in one round and in several.
   bool is_right(const Tried& one, Dtype dtype) {
-    const bool parted = std::string_view(one.pattern).substr(0, std::string_view(one.pattern).find("->")).find('x') !=
-                        std::string_view::npos;  // no axis is called so
+    const std::vector<std::byte> wanted = on_host(one, dtype);
     bool right = true;
-    for (const auto& ranks : {in_order_, waited_})
-      for (const std::int64_t workspace : {std::int64_t{256} << 20, std::int64_t{4} << 10}) {
-        Exchange exchange(one.pattern, mesh(), one.shape, dtype, ranks, {.device = card_, .workspace = workspace},
-                          one.lengths);
-        const std::vector<std::byte> in = drawn(dtype, exchange.in_view().count(), parted ? unsigned(rank_) + 1 : 0);
-        const std::vector<std::byte> wanted = on_host(one, dtype, in);
-        right = run(exchange, in, wanted.size()) == wanted && right;
-      }
+    for (const auto& ranks : {in_order_, waited_, threads_})
+      for (const bool windows : {true, false})
+        for (const std::int64_t workspace : {std::int64_t{256} << 20, std::int64_t{4} << 10}) {
+          if (!ranks) continue;
+          Exchange exchange(one.pattern, mesh(), one.shape, dtype, ranks,
+                            {.device = card_, .workspace = workspace, .windows = windows}, one.lengths);
+          const std::vector<std::byte> in = input(one, dtype, exchange.in_view().count(), rank_);
+          right = run(exchange, in, wanted.size()) == wanted && right;
+          if (exchange.report().not_direct.empty()) right = run_shared(exchange, in, wanted.size()) == wanted && right;
+          const bool travels = exchange.report().path != ExchangePath::local;
+          const bool adds = std::string_view(one.pattern).find('+') != std::string_view::npos;
+          if (travels && windows && !adds && exchange.report().path != ExchangePath::windows) {
+            std::printf("not through windows on rank %d: %s\n", rank_, exchange.report().reason.c_str());
+            right = false;
+          }
+        }
     return right;
   }
 
@@ -238,11 +296,49 @@ class Rank {
     return out;
   }
 
+  /// Captured once and launched twice, with other elements the second time.
+  bool is_right_in_a_graph(std::int64_t mib) {
+    const std::int64_t rows = (mib << 20) / std::int64_t(2 * 32 * 128 * sizeof(std::uint32_t));
+    const Memory from(*this, std::size_t(mib) << 20), to(*this, std::size_t(mib) << 20);
+    std::vector<std::uint32_t> values = rows_before<std::uint32_t>(std::uint64_t(rows));
+    Exchange exchange("b s@x h d -> b s h@x d", mesh(), {2, rows * ranks_, 32, 128}, Dtype::u32, in_order_,
+                      {.device = card_});
+    void *graph = nullptr, *ready = nullptr;
+    require(runtimes_.begin_capture(stream_, 1), "cuStreamBeginCapture");  // 1: of this thread
+    exchange.run(queue_, from.buffer, to.buffer);
+    require(runtimes_.end_capture(stream_, &graph), "cuStreamEndCapture");
+    require(runtimes_.instantiate(&ready, graph, 0), "cuGraphInstantiate");
+    bool right = true;
+    for (int time = 0; time < 2; ++time) {
+      queue_.write(from.buffer, 0, std::as_bytes(std::span(values)));
+      require(runtimes_.launch_graph(ready, stream_), "cuGraphLaunch");
+      std::vector<std::uint32_t> result(values.size());
+      queue_.read(to.buffer, 0, std::as_writable_bytes(std::span(result))).wait();
+      if (time == 1)
+        for (std::uint32_t& value : result) value = ~value;
+      right = heads_are_right(result) && right;
+      for (std::uint32_t& value : values) value = ~value;
+    }
+    gathered(char{});
+    return right;
+  }
+
+  std::vector<std::byte> run_shared(Exchange& exchange, const std::vector<std::byte>& in, std::size_t out_bytes) {
+    std::vector<std::byte> out(out_bytes);
+    const Memory from(*this, in.size());
+    const SharedOutput to = exchange.share_output();
+    queue_.write(from.buffer, 0, in);
+    exchange.run(queue_, from.buffer, to);
+    exchange.run(queue_, from.buffer, to);
+    if (!out.empty()) queue_.read(to.buffer(), 0, out).wait();
+    return out;
+  }
+
   bool host_arrays_are_right() {
     const Tried& one = tried()[0];
     Exchange exchange(one.pattern, mesh(), one.shape, Dtype::f32, in_order_);
-    const std::vector<std::byte> in = drawn(Dtype::f32, exchange.in_view().count(), unsigned(rank_) + 1);
-    const std::vector<std::byte> wanted = on_host(one, Dtype::f32, in);
+    const std::vector<std::byte> in = input(one, Dtype::f32, exchange.in_view().count(), rank_);
+    const std::vector<std::byte> wanted = on_host(one, Dtype::f32);
     std::vector<std::byte> out(wanted.size());
     exchange.run(in.data(), out.data());
     return out == wanted;
@@ -261,7 +357,7 @@ class Rank {
     std::vector<Bits> values;
     values.reserve(2 * each);
     for (std::uint64_t b = 0; b < 2; ++b) {
-      const std::uint64_t first = (b * std::uint64_t(job_.ranks) + std::uint64_t(rank_)) * each;
+      const std::uint64_t first = (b * std::uint64_t(ranks_) + std::uint64_t(rank_)) * each;
       for (std::uint64_t i = 0; i < each; ++i) values.push_back(element<Bits>(first + i));
     }
     return values;
@@ -270,7 +366,7 @@ class Rank {
   /// This rank's heads of them.
   template <class Bits>
   bool heads_are_right(const std::vector<Bits>& values) const {
-    const std::uint64_t each = 32 * 128 / std::uint64_t(job_.ranks);
+    const std::uint64_t each = 32 * 128 / std::uint64_t(ranks_);
     auto value = values.begin();
     for (std::uint64_t row = 0; row < values.size() / each; ++row)
       for (std::uint64_t i = 0; i < each; ++i)
@@ -278,50 +374,61 @@ class Rank {
     return true;
   }
 
+  struct Way {
+    const char* name;
+    bool windows, shared;
+  };
+
   template <class Bits>
   void measure(std::int64_t mib, Dtype dtype, double link) {
     const std::int64_t rows = (mib << 20) / std::int64_t(2 * 32 * 128 * sizeof(Bits));
     const Memory from(*this, std::size_t(mib) << 20), to(*this, std::size_t(mib) << 20);
     std::vector<Bits> values = rows_before<Bits>(std::uint64_t(rows));
     queue_.write(from.buffer, 0, std::as_bytes(std::span(values))).wait();
-    for (const std::int64_t workspace : {256, 64, 16}) {
-      Exchange exchange("b s@x h d -> b s h@x d", mesh(), {2, rows * job_.ranks, 32, 128}, dtype, in_order_,
-                        {.device = card_, .workspace = workspace << 20});
-      exchange.run(queue_, from.buffer, to.buffer);
-      queue_.read(to.buffer, 0, std::as_writable_bytes(std::span(values))).wait();
+    for (const Way& way : {Way{"messages", false, false}, Way{"windows", true, false}, Way{"shared", true, true}}) {
+      Exchange exchange("b s@x h d -> b s h@x d", mesh(), {2, rows * ranks_, 32, 128}, dtype, in_order_,
+                        {.device = card_, .windows = way.windows});
+      std::optional<SharedOutput> output;
+      if (way.shared) output = exchange.share_output();
+      const auto call = [&] {
+        if (output)
+          exchange.run(queue_, from.buffer, *output);
+        else
+          exchange.run(queue_, from.buffer, to.buffer);
+      };
+      call();
+      queue_.read(output ? output->buffer() : to.buffer, 0, std::as_writable_bytes(std::span(values))).wait();
       if (!heads_are_right(values)) {
-        ++job_.wrong;
-        std::printf("WRONG on rank %d: %lld MiB\n", rank_, static_cast<long long>(mib));
+        ++wrong_;
+        std::printf("WRONG on rank %d: %lld MiB by %s\n", rank_, static_cast<long long>(mib), way.name);
       }
-      job_.together.arrive_and_wait();
-      if (job_.wrong > 0) return;
-      const double ours = median_seconds([&] { exchange.run(queue_, from.buffer, to.buffer); });
+      if (wrong_of_all() > 0) return;
+      const double ours = median_seconds(call);
       const double bare = median_seconds([&] { send_bare(from, to, std::size_t(exchange.report().bytes_sent)); });
-      if (rank_ == 0) note(mib, dtype, workspace, exchange.report(), link, ours, bare);
+      if (rank_ == 0) note(mib, dtype, way.name, exchange.report(), link, ours, bare);
     }
   }
 
-  void note(std::int64_t mib, Dtype dtype, std::int64_t workspace, const ExchangeReport& report, double link,
-            double ours, double bare) {
+  void note(std::int64_t mib, Dtype dtype, const char* way, const ExchangeReport& report, double link, double ours,
+            double bare) {
     const double bound = double(report.bytes_sent) / link;
     const auto number = [](const auto value) { return std::to_string(value); };
-    const std::string type(name(dtype)), what = number(mib) + " MiB " + type + " by " + number(workspace);
-    std::printf("%-19s %3lld rounds %9.1f us, %.2f of the bound; NCCL without packing %9.1f us, %.2f\n", what.c_str(),
+    const std::string type(name(dtype)), what = number(mib) + " MiB " + type + " by " + way;
+    std::printf("%-26s %3lld rounds %9.1f us, %.2f of the bound; NCCL without packing %9.1f us, %.2f\n", what.c_str(),
                 static_cast<long long>(report.rounds), ours * 1e6, bound / ours, bare * 1e6, bound / bare);
-    job_.json += (job_.json.empty() ? "" : ",\n") + ("  {\"mib\": " + number(mib)) + ", \"dtype\": \"" + type +
-                 "\", \"workspace_mib\": " + number(workspace) + ", \"rounds\": " + number(report.rounds) +
-                 ", \"microseconds\": " + number(ours * 1e6) +
-                 ", \"microseconds_of_nccl_alone\": " + number(bare * 1e6) +
-                 ", \"share_of_bound\": " + number(bound / ours) + ", \"link_bytes_per_second\": " + number(link) + "}";
+    json_ += (json_.empty() ? "" : ",\n") + ("  {\"mib\": " + number(mib)) + ", \"dtype\": \"" + type +
+             "\", \"way\": \"" + way + "\", \"rounds\": " + number(report.rounds) +
+             ", \"microseconds\": " + number(ours * 1e6) + ", \"microseconds_of_nccl_alone\": " + number(bare * 1e6) +
+             ", \"share_of_bound\": " + number(bound / ours) + ", \"link_bytes_per_second\": " + number(link) + "}";
   }
 
   /// The same number of bytes from one buffer to the other, in equal messages.
   void send_bare(const Memory& from, const Memory& to, std::size_t bytes) {
     std::vector<OutgoingMessage> out;
     std::vector<IncomingMessage> in;
-    const std::size_t part = bytes / std::size_t(job_.ranks - 1);
+    const std::size_t part = bytes / std::size_t(ranks_ - 1);
     std::size_t at = 0;
-    for (int peer = 0; peer < job_.ranks; ++peer) {
+    for (int peer = 0; peer < ranks_; ++peer) {
       if (peer == rank_) continue;
       out.push_back({peer, {from.pointer() + at, part}});
       in.push_back({peer, {to.pointer() + at, part}});
@@ -334,14 +441,15 @@ class Rank {
   double measure_link() {
     constexpr std::size_t bytes = std::size_t{512} << 20;
     const Memory from(*this, bytes), to(*this, bytes);
-    job_.addresses[std::size_t(rank_)] = to.address;
-    job_.together.arrive_and_wait();
-    const std::size_t next = std::size_t((rank_ + 1) % job_.ranks);
-    const int code = job_.runtimes.enable_peer(job_.contexts[next], 0);
-    if (code != 704) require(code, "cuCtxEnablePeerAccess");  // 704: it is enabled
-    const double seconds = median_seconds(
-        [&] { require(job_.runtimes.copy(job_.addresses[next], from.address, bytes, stream_), "cuMemcpyAsync"); });
-    job_.together.arrive_and_wait();
+    IpcHandle mine;
+    require(runtimes_.handle_of(&mine, to.address), "cuIpcGetMemHandle");
+    const IpcHandle next = gathered(mine)[std::size_t((rank_ + 1) % ranks_)];
+    std::uint64_t there = 0;
+    require(runtimes_.open(&there, next, 1), "cuIpcOpenMemHandle");  // 1: by peer access
+    const double seconds =
+        median_seconds([&] { require(runtimes_.copy(there, from.address, bytes, stream_), "cuMemcpyAsync"); });
+    require(runtimes_.close(there), "cuIpcCloseMemHandle");
+    gathered(char{});
     return double(bytes) / seconds;
   }
 
@@ -350,29 +458,29 @@ class Rank {
     std::vector<double> found;
     for (int time = -1; time < times; ++time) {
       queue_.finish();
-      job_.together.arrive_and_wait();
+      gathered(char{});
       const auto begin = std::chrono::steady_clock::now();
       for (int i = 0; i < calls; ++i) call();
       queue_.finish();
       const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begin;
-      job_.seconds[std::size_t(rank_)] = past.count() / calls;
-      job_.together.arrive_and_wait();
-      if (time >= 0) found.push_back(std::ranges::max(job_.seconds));
+      const double slowest = std::ranges::max(gathered(past.count() / calls));
+      if (time >= 0) found.push_back(slowest);
     }
     std::ranges::sort(found);
     return found[times / 2];
   }
 
-  std::string mesh() const { return "x=" + std::to_string(job_.ranks); }
+  std::string mesh() const { return "x=" + std::to_string(ranks_); }
 
-  Job& job_;
-  int rank_;
-  std::shared_ptr<test::ThreadCommunicator> threads_;
+  Runtimes runtimes_;
+  int rank_, ranks_;
+  int wrong_ = 0;
+  std::string json_;
   ncclComm_t comm_ = nullptr;
   void* stream_ = nullptr;
   Device card_;
   Queue queue_;
-  std::shared_ptr<Communicator> in_order_, waited_;
+  std::shared_ptr<Communicator> in_order_, waited_, threads_;
 };
 
 int cards() {
@@ -381,47 +489,68 @@ int cards() {
   return found;
 }
 
-void write_json(const char* file, const Job& job) {
-  int version = 0;
-  job.runtimes.version(&version);
-  std::ofstream(file) << "{\"device\": \"" << Device::open("cuda:0").info().name << "\", \"ranks\": " << job.ranks
-                      << ", \"nccl\": " << version << ", \"patterns\": " << tried().size()
-                      << ", \"wrong\": " << job.wrong << ", \"cases\": [\n"
-                      << job.json << "]}\n";
+struct Asked {
+  bool threads = false, patterns = true, timed = true;
+  const char* json = nullptr;
+};
+
+int run_rank(Meeting& meeting, int number, int ranks, const Asked& asked, std::shared_ptr<Communicator> threads = {}) {
+  try {
+    Rank rank(meeting, number, ranks, std::move(threads));
+    if (asked.patterns) rank.try_patterns();
+    if (asked.timed && !asked.threads && rank.wrong_of_all() == 0) rank.measure();
+    if (asked.json) rank.write_json(asked.json);
+    return rank.wrong_of_all() == 0 ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rank %d: %s\n", number, error.what());
+    std::_Exit(1);  // threads would wait for this rank
+  }
 }
 
-int try_all(bool patterns, bool timed, const char* json) {
-  Job job(cards());
-  test::run_ranks(job.ranks, true, [&](const std::shared_ptr<test::ThreadCommunicator>& threads) {
-    try {
-      Rank rank(job, threads);
-      if (patterns) rank.try_patterns();
-      if (timed && job.wrong == 0) rank.measure();
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "rank %d: %s\n", threads->rank(), error.what());
-      std::_Exit(1);  // the others would wait for this rank
-    }
-  });
-  if (json) write_json(json, job);
-  return job.wrong == 0 ? 0 : 1;
+/// What the body returns, in a process of its own. A child cannot use a driver that its parent has used.
+pid_t started(auto&& body) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  std::_Exit(body());
+}
+
+int result_of(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+int try_all(const Asked& asked) {
+  const int ranks = result_of(started(cards));
+  void* const shared = mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  Meeting& meeting = *new (shared) Meeting;
+  int wrong = 0;
+  if (asked.threads) {
+    std::vector<int> results(std::size_t(ranks), 1);
+    test::run_ranks(ranks, false, [&](const std::shared_ptr<test::ThreadCommunicator>& threads) {
+      results[std::size_t(threads->rank())] = run_rank(meeting, threads->rank(), ranks, asked, threads);
+    });
+    for (const int result : results) wrong += result;
+  } else {
+    std::vector<pid_t> children;
+    for (int rank = 0; rank < ranks; ++rank)
+      children.push_back(started([&] { return run_rank(meeting, rank, ranks, asked); }));
+    for (const pid_t child : children) wrong += result_of(child);
+  }
+  return wrong == 0 ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int count, char** words) {
-  bool patterns = true, timed = true;
-  const char* json = nullptr;
+  Asked asked;
   for (int i = 1; i < count; ++i) {
     const std::string_view word = words[i];
-    if (word == "--no-patterns") patterns = false;
-    if (word == "--no-times") timed = false;
-    if (word == "--json" && i + 1 < count) json = words[++i];
+    if (word == "--threads") asked.threads = true;
+    if (word == "--no-patterns") asked.patterns = false;
+    if (word == "--no-times") asked.timed = false;
+    if (word == "--json" && i + 1 < count) asked.json = words[++i];
   }
   setvbuf(stdout, nullptr, _IOLBF, 0);
-  try {
-    return try_all(patterns, timed, json);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return try_all(asked);
 }

@@ -88,9 +88,26 @@ def ranks_table(document):
     return "\n".join(lines)
 
 
+def nccl_table(document):
+    """A line for each size on each card, from C++: microseconds, and the share of the bound."""
+    ways = ("messages", "windows", "shared")
+    lines = [f"| a card, {document['ranks']} cards | NCCL alone | " + " | ".join(ways) + " |", "|---|---|" + "---|" * len(ways)]
+    found = {(case["mib"], case["dtype"], case["way"]): case for case in document["cases"]}
+    for mib, dtype in dict.fromkeys((mib, dtype) for mib, dtype, way in found):
+        cases = [found[mib, dtype, way] for way in ways]
+        alone = statistics.median(case["microseconds_of_nccl_alone"] for case in cases)
+        bound = cases[0]["microseconds"] * cases[0]["share_of_bound"]
+        cells = [f"{alone:.0f} us, {bound / alone:.2f}"]
+        cells += [f"{case['microseconds']:.0f} us, {case['share_of_bound']:.2f}" for case in cases]
+        lines.append(f"| {mib} MiB, {dtype} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def table_of(document):
     if "records" in document:
         return table(document["records"])
+    if "nccl" in document:
+        return nccl_table(document)
     return ranks_table(document) if "processors" in document else cards_table(document)
 
 

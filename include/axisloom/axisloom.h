@@ -389,7 +389,7 @@ typedef struct axl_communicator {
 typedef struct {
   size_t size;        /* sizeof(axl_exchange_options) */
   int64_t workspace;  /* most bytes that messages take at a time, each way; 0: 256 MiB */
-  int32_t no_windows; /* not 0: messages even between ranks that reach each other's memory */
+  int32_t no_windows; /* not 0: messages even between ranks, or cards, that reach each other's memory */
 } axl_exchange_options;
 
 /* What was decided about an exchange, on this rank. Set `size` before it is asked for. Text is valid as long as the
@@ -423,12 +423,15 @@ axl_status axl_exchange_run(axl_exchange* exchange, const DLTensor* in, const DL
  * do with is done. */
 axl_status axl_exchange_enqueue(axl_exchange* exchange, const axl_queue* queue, const DLTensor* in,
                                 const DLTensor* out);
-/* A row-major local output in memory that the peers reach. All ranks make it together. */
+/* A row-major local output in memory that the peers reach, of the exchange's device. All ranks make it together. */
 axl_status axl_exchange_share_output(axl_exchange* exchange, axl_shared_output** output);
 /* Where its element [0,...,0] lies; null where this rank has no elements, and for null. */
 void* axl_shared_output_data(const axl_shared_output* output);
 /* Into the shared outputs of all ranks: nothing is packed. The peers leave them alone until the next run. */
 axl_status axl_exchange_run_shared(axl_exchange* exchange, const DLTensor* in, const axl_shared_output* output);
+/* The same between cards, in the order of the queue. */
+axl_status axl_exchange_enqueue_shared(axl_exchange* exchange, const axl_queue* queue, const DLTensor* in,
+                                       const axl_shared_output* output);
 /* All ranks let go of it together, before they free the exchange. */
 void axl_shared_output_free(axl_shared_output* output);
 /* All ranks together. */

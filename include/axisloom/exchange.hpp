@@ -10,6 +10,7 @@
 #include <axisloom/distributed.hpp>
 #include <axisloom/ops.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -82,12 +83,14 @@ class Communicator {
   virtual std::unique_ptr<SharedWindows> share(std::size_t bytes) = 0;
   /// Whether messages may lie in memory of a CUDA device, by its addresses.
   virtual bool takes_device_memory() const { return false; }
+  /// The longest that ranks wait for each other where they do so without the engine: cards that meet.
+  virtual std::chrono::nanoseconds limit() const { return std::chrono::minutes(10); }
 };
 
 /// How the elements of an exchange travel.
 enum class ExchangePath : std::uint8_t {
   local,     ///< nothing travels: every rank keeps what it has
-  windows,   ///< sender packs into memory that the receiver reaches, and which unpacks from there
+  windows,   ///< sender packs into memory that both reach, and receiver unpacks from there
   messages,  ///< sender packs, the engine brings messages, receiver unpacks
 };
 std::string_view name(ExchangePath path) noexcept;  ///< "local", "windows", "messages"
@@ -100,7 +103,7 @@ struct ExchangeOptions {
   /// The most bytes that messages take at a time of those that a rank sends, and as many of those that it receives.
   /// More than that goes in rounds.
   std::int64_t workspace = std::int64_t{256} << 20;
-  bool windows = true;  ///< false: messages even between ranks that reach each other's memory
+  bool windows = true;  ///< false: messages even between ranks, or cards, that reach each other's memory
 };
 
 /// What was decided about an exchange, on this rank.
@@ -128,9 +131,12 @@ class SharedOutput {
   SharedOutput& operator=(SharedOutput&&) noexcept;
   ~SharedOutput();
 
-  /// Row-major, and where element [0,...,0] lies; null where this rank has no elements.
+  /// Row-major, and where element [0,...,0] lies; null where this rank has no elements. An address of the device where
+  /// the exchange is on one.
   const View& view() const noexcept;
   void* data() const noexcept;
+  /// The memory of a device; empty where the exchange is on the host.
+  const Buffer& buffer() const noexcept;
 
  private:
   friend class Exchange;
@@ -180,6 +186,8 @@ class Exchange {
   /// Into the shared output of each rank: every peer writes what is its own, and nothing is packed. All ranks call this
   /// one, with outputs that they made together. The peers leave the output alone until this rank calls it again.
   void run(const void* in, const SharedOutput& out);
+  /// The same between cards, in the order of the queue: no card writes before all queues have come that far.
+  void run(const Queue& queue, const Buffer& in, const SharedOutput& out);
 
  private:
   std::unique_ptr<ExchangeImpl> impl_;

@@ -225,6 +225,10 @@ class Redistribution:
     def largest_load(self, element_bytes: int) -> tuple[int, int, int, int]:
         """Bytes that the busiest rank sends and receives, messages that it sends and receives."""
 
+SINGLE_LAUNCH: int  # bytes that go by one kernel at most
+LEAST_ROUND: int  # bytes; more goes by buffers in rounds, at most MOST_ROUNDS
+MOST_ROUNDS: int
+
 class CardGroup:
     """What the launches of a rank share: its card, the flags by which cards meet, and how many seconds one waits.
 

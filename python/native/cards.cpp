@@ -95,6 +95,9 @@ void construct_launches(Launches* self, const CardGroup& group, int width, nb::h
 }  // namespace
 
 void bind_cards(nb::module_& module) {
+  module.attr("SINGLE_LAUNCH") = distributed::cards::most_single;
+  module.attr("LEAST_ROUND") = distributed::cards::least_round;
+  module.attr("MOST_ROUNDS") = distributed::cards::most_rounds;
   nb::class_<CardGroup>(module, "CardGroup", "What a rank's launches share.")
       .def("__init__", construct_group, nb::arg("device"), nb::arg("rank"), nb::arg("flags"), nb::arg("patience"),
            nb::arg("most_bytes"));

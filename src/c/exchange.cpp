@@ -118,6 +118,15 @@ axl_status axl_exchange_run_shared(axl_exchange* pointer, const DLTensor* in, co
   });
 }
 
+axl_status axl_exchange_enqueue_shared(axl_exchange* pointer, const axl_queue* queue, const DLTensor* in,
+                                       const axl_shared_output* output) {
+  return guarded([&] {
+    axl_exchange& given = writable(pointer);
+    const Buffer from = planned_buffer(given.device, given.exchange.in_view(), in, the_input);
+    given.exchange.run(required(queue, "the queue").queue, from, required(output, "the shared output").output);
+  });
+}
+
 void axl_shared_output_free(axl_shared_output* output) {
   delete output;
 }

@@ -65,6 +65,9 @@ class Buffer {
   virtual Location location() const noexcept { return {native(), 0}; }
 };
 
+/// Memory that somebody may still use who cannot be waited for: it is never freed.
+void keep_forever(SharedBuffer buffer);
+
 /// A compiled program. Kernel objects are leased inside Queue::launch and never shared between threads.
 class Program {
  public:

@@ -3,7 +3,18 @@
 #include "device/device.hpp"
 #include "device/process.hpp"
 
+#include <mutex>
+#include <utility>
+#include <vector>
+
 namespace axisloom {
+
+void device::keep_forever(SharedBuffer buffer) {
+  static std::mutex mutex;
+  static auto& kept = *new std::vector<SharedBuffer>;
+  const std::lock_guard lock(mutex);
+  kept.push_back(std::move(buffer));
+}
 
 namespace {
 

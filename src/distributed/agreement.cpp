@@ -4,7 +4,6 @@
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace axisloom::distributed {
 namespace {
@@ -23,13 +22,6 @@ u64 digest_of(std::string_view text) {
   u64 digest = 0xcbf29ce484222325;
   for (const char c : text) digest = (digest ^ u8(c)) * 0x100000001b3;
   return digest;
-}
-
-std::vector<Ballot> gathered(Communicator& ranks, const Ballot& mine) {
-  const std::vector<std::byte> bytes = ranks.allgather(std::as_bytes(std::span(&mine, 1)));
-  std::vector<Ballot> all(bytes.size() / sizeof(Ballot));
-  std::memcpy(all.data(), bytes.data(), all.size() * sizeof(Ballot));
-  return all;
 }
 
 std::vector<std::string> gathered_texts(Communicator& ranks, const std::string& mine, const std::vector<Ballot>& all) {
@@ -63,11 +55,11 @@ std::vector<std::string> gathered_texts(Communicator& ranks, const std::string& 
 std::vector<Vote> agree(Communicator& ranks, const std::string& asked, const Vote& vote,
                         const std::optional<Error>& failure) {
   const std::string text = failure ? concat(asked, ": ", failure->parts().message) : asked;
-  const std::vector<Ballot> all = gathered(ranks, {.digest = digest_of(asked),
-                                                   .text_bytes = i64(text.size()),
-                                                   .failed = failure ? 1 : 0,
-                                                   .code = failure ? i32(failure->code()) : 0,
-                                                   .vote = vote});
+  const std::vector<Ballot> all = gathered(ranks, Ballot{.digest = digest_of(asked),
+                                                         .text_bytes = i64(text.size()),
+                                                         .failed = failure ? 1 : 0,
+                                                         .code = failure ? i32(failure->code()) : 0,
+                                                         .vote = vote});
   const auto other = std::ranges::find_if(all, [&](const Ballot& one) { return one.digest != all[0].digest; });
   const bool failed = std::ranges::any_of(all, [](const Ballot& one) { return one.failed == 1; });
   if (other != all.end() || failed) {
@@ -78,6 +70,13 @@ std::vector<Vote> agree(Communicator& ranks, const std::string& asked, const Vot
   std::vector<Vote> votes;
   for (const Ballot& one : all) votes.push_back(one.vote);
   return votes;
+}
+
+std::optional<int> first_failed(Communicator& ranks, const std::optional<Error>& failure) {
+  const std::vector<u8> failed = gathered(ranks, u8(failure.has_value()));
+  const auto first = std::ranges::find(failed, 1);
+  if (first == failed.end()) return std::nullopt;
+  return int(first - failed.begin());
 }
 
 }  // namespace axisloom::distributed

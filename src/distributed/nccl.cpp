@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,6 +51,7 @@ class Engine : core::NotCopied {
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool in_stream_order() const { return options_.in_stream_order; }
+  std::chrono::milliseconds limit() const { return options_.limit; }
   device::Device& card() const { return *card_; }
   /// For what lies in host memory. Never behind NCCL's kernels: a copy from or to pageable memory would wait for them.
   device::Queue& copies() const { return *copies_; }
@@ -184,16 +184,20 @@ class Engine : core::NotCopied {
 
 using SharedEngine = std::shared_ptr<Engine>;
 
+/// Of messages in a stage: NCCL copies so many bytes at a time where addresses allow it.
+constexpr size_t alignment = 16;
+
 /// Memory on the device for what lies on the host.
 class Stage : core::NotCopied {
  public:
+  /// NCCL's kernels read whole words, also of two bytes.
   Stage(SharedEngine engine, size_t bytes) : engine_(std::move(engine)) {
     engine_->require_usable();
-    buffer_ = engine_->card().allocate(bytes);
+    buffer_ = engine_->card().allocate((bytes + alignment - 1) / alignment * alignment);
   }
   ~Stage() {
     // Freeing it would wait for all kernels of the device, perhaps forever.
-    if (engine_->may_hang()) keep_forever(std::move(buffer_));
+    if (engine_->may_hang()) device::keep_forever(std::move(buffer_));
   }
 
   std::byte* begin() const { return static_cast<std::byte*>(buffer_->native()); }
@@ -204,13 +208,6 @@ class Stage : core::NotCopied {
   device::SharedEvent read(size_t at, std::span<std::byte> to) { return engine_->copies().read(*buffer_, at, to, {}); }
 
  private:
-  static void keep_forever(device::SharedBuffer buffer) {
-    static std::mutex mutex;
-    static auto& kept = *new std::vector<device::SharedBuffer>;
-    const std::lock_guard lock(mutex);
-    kept.push_back(std::move(buffer));
-  }
-
   SharedEngine engine_;
   device::SharedBuffer buffer_;
 };
@@ -284,6 +281,7 @@ class NcclCommunicator final : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return int(members_.size()); }
   bool takes_device_memory() const override { return true; }
+  std::chrono::nanoseconds limit() const override { return engine_->limit(); }
   std::unique_ptr<SharedWindows> share(std::size_t /*bytes*/) override { return nullptr; }
 
   std::vector<std::byte> allgather(std::span<const std::byte> mine) override {
@@ -347,9 +345,6 @@ class NcclCommunicator final : public Communicator {
   }
 
  private:
-  /// NCCL copies so many bytes at a time where addresses allow it.
-  static constexpr size_t alignment = 16;
-
   int member(int rank) const { return members_[size_t(rank)]; }
 
   static std::span<std::byte> part(std::span<std::byte> all, int rank, size_t bytes) {

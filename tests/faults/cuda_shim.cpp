@@ -159,7 +159,7 @@ const DriverApi& driver() {
 
 /// A release that fails has released all the same, so that the books stay true.
 bool releases(std::string_view name) {
-  constexpr std::string_view words[] = {"Free", "Destroy", "Release", "Unload", "PopCurrent"};
+  constexpr std::string_view words[] = {"Free", "Destroy", "Release", "Unload", "Close", "PopCurrent"};
   return std::ranges::any_of(words, [=](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 

@@ -1,6 +1,7 @@
 // The kernel by which cards exchange few bytes, on the host: each of its groups is a thread, of a single item.
 #include "device/cuda/compile.hpp"
 #include "distributed/cards/launches.hpp"
+#include "emulated_card_copies.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,65 +16,6 @@
 
 namespace axisloom::distributed::cards {
 namespace {
-
-struct Place {
-  unsigned x = 0;
-};
-thread_local Place threadIdx, blockIdx, gridDim;
-
-struct uint4 {
-  unsigned x, y, z, w;
-};
-
-struct Trapped {};
-void __trap() {
-  throw Trapped();
-}
-void __syncthreads() {}
-void __threadfence_system() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-}
-unsigned __umulhi(unsigned a, unsigned b) {
-  return unsigned(u64(a) * b >> 32);
-}
-unsigned atomicAdd(unsigned* to, unsigned by) {
-  return std::atomic_ref(*to).fetch_add(by);
-}
-unsigned acquire(const unsigned* flag) {
-  std::this_thread::yield();
-  return std::atomic_ref(*const_cast<unsigned*>(flag)).load(std::memory_order_acquire);
-}
-void tell(unsigned* flag, unsigned value) {
-  std::atomic_ref(*flag).store(value, std::memory_order_release);
-}
-unsigned long long nanoseconds() {
-  return u64(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
-}
-
-namespace emulated {
-#define EMULATED
-#define UNROLLED
-#define __device__ [[maybe_unused]] inline
-#define __global__
-#define __shared__ thread_local
-#define __grid_constant__
-#define __launch_bounds__(items, resident)
-#define GROUP 1
-#define RESIDENT 1
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wold-style-cast"
-#pragma GCC diagnostic ignored "-Wsign-compare"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#include "distributed/cards/copies.cu"
-#pragma GCC diagnostic pop
-}  // namespace emulated
-
-/// One group of a launch.
-void run_group(const Job& job, unsigned group, unsigned groups) {
-  blockIdx.x = group;
-  gridDim.x = groups;
-  emulated::card_copies(job);
-}
 
 u64 address_of(const void* memory) {
   return reinterpret_cast<std::uintptr_t>(memory);

@@ -4,6 +4,7 @@
 #include "cuda_support.hpp"
 #include "device/cuda/device.hpp"
 #include "device/cuda/runtime.hpp"
+#include "device/cuda/sharing.hpp"
 
 #include <gtest/gtest.h>
 
@@ -96,6 +97,11 @@ class CudaFake : public testing::Test {
     copy_rows(
         *other,
         {.from = behind(*call.b), .to = behind(*staging), .from_pitch = 4, .to_pitch = 4, .width = 4, .count = 2});
+    EXPECT_FALSE(is_captured(*other));
+    MemoryKey key = key_of(*call.b);
+    EXPECT_EQ(reach(*device, key, sizeof in, false)->native(), call.b->native());
+    key.context = FakeDriver::foreign;
+    EXPECT_EQ(reach(*device, key, sizeof in, true)->native(), call.b->native());
     const auto last = other->read(*staging, 0, std::as_writable_bytes(std::span(out)), {});
     last->wait();
     EXPECT_TRUE(last->done());

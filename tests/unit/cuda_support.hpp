@@ -11,8 +11,10 @@
 #include "device/cuda/driver_api.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -54,6 +56,9 @@ class FakeDriver {
     waits.clear();
     launches.clear();
     raised.clear();
+    reaching.clear();
+    capturing = false;
+    kernel = {};
     urgent.clear();
     device_count = 1;
     capability = 90;
@@ -63,7 +68,7 @@ class FakeDriver {
     init_result = kSuccess;
   }
   std::size_t live() const {
-    return memory.size() + pinned.size() + streams.size() + events.size() + modules.size() +
+    return memory.size() + opened.size() + pinned.size() + streams.size() + events.size() + modules.size() +
            static_cast<std::size_t>(retained);
   }
 
@@ -72,6 +77,7 @@ class FakeDriver {
     for (const auto& [address, bytes] : memory) std::free(reinterpret_cast<void*>(address));
     for (void* host : pinned) std::free(host);
     memory.clear();
+    opened.clear();
     pinned.clear();
     streams.clear();
     events.clear();
@@ -95,6 +101,16 @@ class FakeDriver {
   CUresult init_result = kSuccess;
 
   std::map<CUdeviceptr, std::size_t> memory;
+  std::multiset<CUdeviceptr> opened;                   // of other processes
+  std::set<std::pair<CUcontext, CUcontext>> reaching;  // and the context that it reaches
+  bool capturing = false;                              // every stream
+  /// A kernel of this name does this, given its groups and arguments, of which the first has so many bytes.
+  struct Kernel {
+    std::string name;
+    std::size_t argument_bytes = 0;
+    std::function<void(unsigned, void**)> body;
+  };
+  Kernel kernel;
   std::set<void*> pinned;
   std::map<CUstream, CUcontext> streams;
   std::set<CUstream> urgent;       // that go before others; those that are gone, too
@@ -135,7 +151,7 @@ class FakeDriver {
 inline bool releases(std::string_view entry) {
   constexpr std::string_view all[] = {"cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2", "cuMemFree_v2",
                                       "cuMemFreeHost",      "cuStreamDestroy_v2",           "cuEventDestroy_v2",
-                                      "cuModuleUnload"};
+                                      "cuModuleUnload",     "cuIpcCloseMemHandle"};
   return std::ranges::find(all, entry) != std::end(all);
 }
 
@@ -195,8 +211,12 @@ inline void FakeDriver::emulate_devices() {
     *value = found->second;
     return kSuccess;
   };
-  e.cuDevicePrimaryCtxRetain.function = [](CUcontext* context, CUdevice) {
-    *context = primary;
+  e.cuDeviceGetPCIBusId.function = [](char* text, int size, CUdevice device) {
+    std::snprintf(text, static_cast<std::size_t>(size), "0000:%02x:00.0", static_cast<unsigned>(device) & 0xff);
+    return kSuccess;
+  };
+  e.cuDevicePrimaryCtxRetain.function = [](CUcontext* context, CUdevice device) {
+    *context = reinterpret_cast<CUcontext>(reinterpret_cast<char*>(primary) + device);
     ++get().retained;
     return kSuccess;
   };
@@ -207,6 +227,10 @@ inline void FakeDriver::emulate_devices() {
     *context = stack.back();
     stack.pop_back();
     return kSuccess;
+  };
+  e.cuCtxEnablePeerAccess.function = [](CUcontext peer, unsigned) {
+    if (current() != kSuccess || peer == stack.back()) return kInvalidValue;
+    return get().reaching.emplace(stack.back(), peer).second ? kSuccess : kPeerAccessAlreadyEnabled;
   };
   e.cuCtxGetDevice.function = [](CUdevice* device) { return *device = 0, current(); };
 }
@@ -231,6 +255,23 @@ inline void FakeDriver::emulate_memory() {
   e.cuMemFree_v2.function = [](CUdeviceptr address) {
     if (current() != kSuccess || get().memory.erase(address) == 0) return kInvalidValue;
     std::free(reinterpret_cast<void*>(address));
+    return kSuccess;
+  };
+  e.cuIpcGetMemHandle.function = [](CUipcMemHandle* handle, CUdeviceptr address) {
+    if (current() != kSuccess || !get().memory.contains(address)) return kInvalidValue;
+    std::memcpy(handle->reserved, &address, sizeof address);
+    return kSuccess;
+  };
+  e.cuIpcOpenMemHandle_v2.function = [](CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
+    if (current() != kSuccess || flags != kIpcLazyEnablePeerAccess) return kInvalidValue;
+    std::memcpy(address, handle.reserved, sizeof *address);
+    get().opened.insert(*address);
+    return kSuccess;
+  };
+  e.cuIpcCloseMemHandle.function = [](CUdeviceptr address) {
+    const auto found = get().opened.find(address);
+    if (current() != kSuccess || found == get().opened.end()) return kInvalidValue;
+    get().opened.erase(found);
     return kSuccess;
   };
   e.cuMemHostAlloc.function = [](void** host, std::size_t bytes, unsigned) {
@@ -278,6 +319,7 @@ inline void FakeDriver::emulate_streams() {
   e.cuStreamGetCtx.function = [](CUstream stream, CUcontext* context) {
     return *context = get().streams.at(stream), current();
   };
+  e.cuStreamIsCapturing.function = [](CUstream, int* status) { return *status = get().capturing, current(); };
   e.cuStreamSynchronize.function = [](CUstream) { return current(); };
   e.cuStreamWaitEvent.function = [](CUstream stream, CUevent event, unsigned) {
     return get().waits.emplace_back(stream, event), current();
@@ -301,6 +343,7 @@ inline void FakeDriver::emulate_modules() {
   DriverApi& e = emulation_;
   static CUfunction const twice = reinterpret_cast<CUfunction>(0x7000);
   static CUfunction const mapped = reinterpret_cast<CUfunction>(0x8000);
+  static CUfunction const given = reinterpret_cast<CUfunction>(0x9000);
   e.cuModuleLoadDataEx.function = [](CUmodule* module, const void* image, unsigned, int* options, void** values) {
     const char* text = static_cast<const char*>(image);
     if (std::memcmp(text,
@@ -318,8 +361,10 @@ inline void FakeDriver::emulate_modules() {
     return get().modules.erase(module) == 1 ? current() : kInvalidValue;
   };
   e.cuModuleGetFunction.function = [](CUfunction* function, CUmodule, const char* name) {
-    if (std::string(name) != "twice" && std::string(name) != "mapped") return 500;
-    *function = std::string(name) == "twice" ? twice : mapped;
+    const std::map<std::string, CUfunction> known = {{"twice", twice}, {"mapped", mapped}, {get().kernel.name, given}};
+    const auto found = known.find(name);
+    if (found == known.end()) return 500;
+    *function = found->second;
     return current();
   };
   e.cuModuleGetFunctionCount.function = [](unsigned* count, CUmodule) { return *count = 1, current(); };
@@ -329,7 +374,8 @@ inline void FakeDriver::emulate_modules() {
   e.cuFuncGetName.function = [](const char** name, CUfunction) { return *name = "twice", current(); };
   e.cuFuncLoad.function = [](CUfunction) { return current(); };
   e.cuFuncGetParamInfo.function = [](CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size) {
-    if (index >= (function == mapped ? 2 : 3)) return kInvalidValue;
+    if (index >= (function == given ? 1 : function == mapped ? 2 : 3)) return kInvalidValue;
+    if (function == given) return *offset = 0, *size = get().kernel.argument_bytes, kSuccess;
     const std::size_t first = function == mapped ? sizeof(CUtensorMap) : 8;
     *offset = index == 0 ? 0 : first + 8 * (index - 1);
     *size = index == 0 ? first : 8;
@@ -378,6 +424,12 @@ inline CUresult FakeDriver::run(CUfunction function, const Launch& launch, void*
   if (current() != kSuccess) return current();
   if (launch.groups == 0 || launch.local_bytes > static_cast<unsigned>(dynamic_limit_)) return kInvalidValue;
   launches.push_back(launch);
+  if (function == reinterpret_cast<CUfunction>(0x9000)) {
+    mutex_.unlock();  // it may wait for what other threads launch
+    kernel.body(launch.groups, args);
+    mutex_.lock();
+    return kSuccess;
+  }
   if (function == reinterpret_cast<CUfunction>(0x8000)) {
     mapped_with = *static_cast<CUtensorMap*>(args[0]);
     return kSuccess;

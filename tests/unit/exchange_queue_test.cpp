@@ -111,7 +111,7 @@ Notes notes_of_run(std::int64_t workspace, const char* pattern = "s@x h -> s h@x
   const auto thrown = test::run_ranks(2, false, [&](const std::shared_ptr<test::ThreadCommunicator>& rank) {
     const auto card = std::make_shared<NotingCard>();
     Exchange exchange(pattern, "x=2", {32, 64}, Dtype::f32, std::make_shared<Engine>(*rank, *card),
-                      {.device = Device(card), .workspace = workspace});
+                      {.device = Device(card), .workspace = workspace, .windows = false});
     const Device device(card);
     const Buffer in = device.allocate(std::size_t(exchange.in_view().count()) * 4);
     const Buffer out = device.allocate(std::size_t(exchange.out_view().count()) * 4);

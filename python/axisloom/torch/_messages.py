@@ -194,12 +194,7 @@ def _launches(copies: tuple[Copy, ...], width: int, alignments: tuple[int, int],
 
 @functools.lru_cache(maxsize=None)
 def _alone(index: int) -> Any:
-    return _native.CardGroup(index, 0, (0,), 0.0, SINGLE_LAUNCH)
-
-
-# Up to so many bytes, of what a card sends and keeps, one kernel does all, meetings included. Two H200 exchange 64 MiB
-# each in 106 us by it, in 121 by the copy engine beside a plan's kernel; 256 MiB in 383 us both ways.
-SINGLE_LAUNCH = 128 << 20
+    return _native.CardGroup(index, 0, (0,), 0.0, _native.SINGLE_LAUNCH)
 
 
 def aligned(tensor: torch.Tensor) -> int:

@@ -24,7 +24,7 @@ from axisloom._errors import Error
 from axisloom.distributed import Copy, Redistribution
 
 from ._groups import found_lost, group_named, timeout_of
-from ._messages import SINGLE_LAUNCH, aligned, bits, run, schedule, share, within_share
+from ._messages import aligned, bits, run, schedule, share, within_share
 
 _NO_MULTICAST = "TORCH_SYMM_MEM_DISABLE_MULTICAST"
 
@@ -140,7 +140,7 @@ def _without_multicast() -> Iterator[None]:
 _REACHES: WeakKeyDictionary[Any, dict[Any, Reach | None]] = WeakKeyDictionary()  # by group
 
 
-def reach_of(group: Any, device: torch.device, most_single: int = SINGLE_LAUNCH) -> Reach | None:
+def reach_of(group: Any, device: torch.device, most_single: int = _native.SINGLE_LAUNCH) -> Reach | None:
     """None where there are no cards that reach each other. most_single: bytes that go by a single kernel at most."""
     if device.type != "cuda":
         return None
@@ -307,16 +307,10 @@ def _place(plan: Redistribution, rank: int, receiver: int, order: tuple[int, ...
     )
 
 
-# Rounds: what came in one is unpacked while the next is under way. Two H200 took 165 us for 64 MiB in rounds of 8 MiB,
-# and 124 in one.
-LEAST_ROUND = 64 << 20  # bytes
-MOST_ROUNDS = 4
-
-
 def _round_of(plan: Redistribution, width: int) -> int:
     """Elements of a round at most, of so many bytes."""
     sent, received, *_ = plan.largest_load(1)
-    return max(LEAST_ROUND // width, -(-max(sent, received) // MOST_ROUNDS))
+    return max(_native.LEAST_ROUND // width, -(-max(sent, received) // _native.MOST_ROUNDS))
 
 
 class _Rounds(NamedTuple):

@@ -13,6 +13,7 @@ class CudaDevice final : public Device {
  public:
   CudaDevice(SharedContext context, const NvrtcSearch& search) : context_(std::move(context)), search_(search) {}
 
+  const SharedContext& context() const noexcept { return context_; }
   const DeviceInfo& info() const noexcept override { return context_->card.info; }
   bool lost() const noexcept override { return context_->lost(); }
   std::string build_identity() const override {
@@ -78,6 +79,10 @@ class CudaDevice final : public Device {
 SharedDevice open_device(std::shared_ptr<const DriverApi> api, Card card, const NvrtcSearch& search,
                          CUcontext borrowed) {
   return std::make_shared<CudaDevice>(std::make_shared<Context>(std::move(api), std::move(card), borrowed), search);
+}
+
+const SharedContext& context_of(const Device& device) {
+  return dynamic_cast<const CudaDevice&>(device).context();
 }
 
 }  // namespace axisloom::device::cuda

@@ -10,6 +10,9 @@ namespace axisloom::device::cuda {
 SharedDevice open_device(std::shared_ptr<const DriverApi> api, Card card, const NvrtcSearch& search,
                          CUcontext borrowed = nullptr);
 
+/// The context of a device of this runtime.
+const SharedContext& context_of(const Device& device);
+
 /// A new stream that does not synchronise with the legacy default stream.
 SharedQueue create_queue(const SharedContext& context, bool timing, int priority = 0);
 /// The caller's stream; null is the legacy default stream.
@@ -19,6 +22,8 @@ SharedQueue borrow_queue(const SharedContext& context, CUstream stream);
 /// on begins behind an event.
 SharedEvent mark(Queue& queue);
 void begin_after(Queue& queue, const SharedEvent& event);
+/// Whether what is queued is captured in a graph.
+bool is_captured(Queue& queue);
 
 /// Rows of bytes, on each side a pitch apart.
 struct Rows {

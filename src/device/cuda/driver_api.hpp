@@ -92,6 +92,14 @@ struct CUmemcpy2D {
 };
 inline constexpr unsigned kMemoryDevice = 2;  // CUmemorytype
 
+/// By which another process of the host opens memory.
+struct CUipcMemHandle {
+  char reserved[64] = {};
+};
+inline constexpr unsigned kIpcLazyEnablePeerAccess = 1;
+inline constexpr CUresult kPeerAccessAlreadyEnabled = 704;
+inline constexpr int kCaptureNone = 0;  // CUstreamCaptureStatus
+
 /// Every entry point used, by its exported name. OPTIONAL ones are null in drivers older than they are:
 /// cuLaunchKernelEx needs 11.8; tensor maps need 12.0; looking at a module's functions needs 12.4.
 #define AXISLOOM_CUDA_DRIVER(REQUIRED, OPTIONAL)                                                                    \
@@ -104,16 +112,21 @@ inline constexpr unsigned kMemoryDevice = 2;  // CUmemorytype
   REQUIRED(cuDeviceGetName, (char* name, int size, CUdevice device))                                                \
   REQUIRED(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                                  \
   REQUIRED(cuDeviceGetAttribute, (int* value, int attribute, CUdevice device))                                      \
+  REQUIRED(cuDeviceGetPCIBusId, (char* text, int size, CUdevice device))                                            \
   REQUIRED(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))                                        \
   REQUIRED(cuDevicePrimaryCtxRelease_v2, (CUdevice device))                                                         \
   REQUIRED(cuCtxPushCurrent_v2, (CUcontext context))                                                                \
   REQUIRED(cuCtxPopCurrent_v2, (CUcontext * context))                                                               \
   REQUIRED(cuCtxGetDevice, (CUdevice * device))                                                                     \
+  REQUIRED(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags))                                                 \
   REQUIRED(cuMemGetInfo_v2, (size_t * free, size_t * total))                                                        \
   REQUIRED(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes))                                                    \
   REQUIRED(cuMemFree_v2, (CUdeviceptr address))                                                                     \
   REQUIRED(cuMemHostAlloc, (void** host, size_t bytes, unsigned flags))                                             \
   REQUIRED(cuMemFreeHost, (void* host))                                                                             \
+  REQUIRED(cuIpcGetMemHandle, (CUipcMemHandle * handle, CUdeviceptr address))                                       \
+  REQUIRED(cuIpcOpenMemHandle_v2, (CUdeviceptr * address, CUipcMemHandle handle, unsigned flags))                   \
+  REQUIRED(cuIpcCloseMemHandle, (CUdeviceptr address))                                                              \
   REQUIRED(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, size_t bytes, CUstream stream))                 \
   REQUIRED(cuMemcpyDtoHAsync_v2, (void* to, CUdeviceptr from, size_t bytes, CUstream stream))                       \
   REQUIRED(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                        \
@@ -122,6 +135,7 @@ inline constexpr unsigned kMemoryDevice = 2;  // CUmemorytype
   REQUIRED(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority))                           \
   REQUIRED(cuStreamDestroy_v2, (CUstream stream))                                                                   \
   REQUIRED(cuStreamGetCtx, (CUstream stream, CUcontext * context))                                                  \
+  REQUIRED(cuStreamIsCapturing, (CUstream stream, int* status))                                                     \
   REQUIRED(cuStreamSynchronize, (CUstream stream))                                                                  \
   REQUIRED(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags))                                     \
   REQUIRED(cuEventCreate, (CUevent * event, unsigned flags))                                                        \

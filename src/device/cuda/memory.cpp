@@ -10,6 +10,8 @@ CudaBuffer::~CudaBuffer() {
   context_->release([&](const DriverApi& api) {
     if (owner_ == Owner::device)
       api.cuMemFree_v2(address_);
+    else if (owner_ == Owner::process)
+      api.cuIpcCloseMemHandle(address_);
     else
       api.cuMemFreeHost(host());
   });

@@ -1,4 +1,4 @@
-// Device memory, page-locked host memory, and memory that the caller owns.
+// Device memory, page-locked host memory, and memory that the caller or another process owns.
 #pragma once
 
 #include "device/cuda/context.hpp"
@@ -7,7 +7,7 @@ namespace axisloom::device::cuda {
 
 class CudaBuffer final : public Buffer {
  public:
-  enum class Owner { device, staging, caller };
+  enum class Owner { device, staging, caller, process };
 
   CudaBuffer(SharedContext context, Owner owner, CUdeviceptr address, size_t bytes)
       : context_(std::move(context)), owner_(owner), address_(address), bytes_(bytes) {}

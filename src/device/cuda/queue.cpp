@@ -211,6 +211,13 @@ class CudaQueue final : public Queue {
     command({&event, 1}, false, [] {});
   }
 
+  bool is_captured() {
+    const auto scope = context_->enter();
+    int status = kCaptureNone;
+    context_->call(&DriverApi::cuStreamIsCapturing, stream_, &status);
+    return status != kCaptureNone;
+  }
+
   void omit_events() override { events_ = false; }
 
   /// The driver submits commands as they are queued.
@@ -296,18 +303,28 @@ class CudaQueue final : public Queue {
   std::mutex mutex_;  // keeps a command together with its waits and events
 };
 
+CudaQueue& own(Queue& queue) {
+  auto* const mine = dynamic_cast<CudaQueue*>(&queue);
+  if (!mine) throw Error(Errc::usage, "the queue is not one of CUDA", "give one of the device");
+  return *mine;
+}
+
 }  // namespace
 
 SharedEvent mark(Queue& queue) {
-  return dynamic_cast<CudaQueue&>(queue).mark();
+  return own(queue).mark();
 }
 
 void begin_after(Queue& queue, const SharedEvent& event) {
-  dynamic_cast<CudaQueue&>(queue).begin_after(event);
+  own(queue).begin_after(event);
+}
+
+bool is_captured(Queue& queue) {
+  return own(queue).is_captured();
 }
 
 void copy_rows(Queue& queue, const Rows& rows) {
-  dynamic_cast<CudaQueue&>(queue).copy_rows(rows);
+  own(queue).copy_rows(rows);
 }
 
 SharedQueue create_queue(const SharedContext& context, bool timing, int priority) {

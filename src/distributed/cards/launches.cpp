@@ -56,6 +56,10 @@ void Group::end_run(const Queue& queue) const {
   end_ = device::cuda::mark(*queue.impl());
 }
 
+void Group::finish() const {
+  if (end_) end_->wait();
+}
+
 Launches::Launches(std::shared_ptr<const Group> group, std::span<const u64> fixed, std::span<const Stage> stages)
     : group_(std::move(group)) {
   if (fixed.size() > size_t(most_slots) - 2) throw Error(Errc::usage, "more than 16 windows of cards");

@@ -5,7 +5,7 @@
 #include "core/overlap.hpp"
 #include "core/text.hpp"
 #include "device/device.hpp"
-#include "distributed/exchange_impl.hpp"
+#include "distributed/exchange/impl.hpp"
 #include "distributed/pieces.hpp"
 
 #include <algorithm>
@@ -173,6 +173,7 @@ void ExchangeImpl::run_on_device(const Queue& queue, const Buffer& from, const B
   require_usable(false);
   if (from && to && from.impl()->location().space == to.impl()->location().space)
     require_apart(out, from.impl()->location().begin, to.impl()->location().begin);
+  if (card_path) return run_through_cards(queue, from, to);
   broken = true;
   const Place input{.buffer = &from}, output{.buffer = &to};
   if (report.path == ExchangePath::local)
@@ -184,47 +185,59 @@ void ExchangeImpl::run_on_device(const Queue& queue, const Buffer& from, const B
 
 // --- straight into the peers' outputs --------------------------------------------------------------------------------
 
+/// The shared output of a rank.
+View ExchangeImpl::shared_view(int rank) const {
+  View view = View::contiguous(dtype, plan->out_shape(rank));
+  view.align = slot_alignment;
+  return view;
+}
+
 /// What a rank has for its peers, and for itself, in their row-major outputs.
 void ExchangeImpl::plan_direct(SharedOutputImpl& output) const {
   const StepMaker maker(options.device, bytes_moved());
   output.in_align = in.align;
   output.copies.clear();
   for (const Transfer& transfer : plan->sends(all->rank())) {
-    const View theirs = View::contiguous(dtype, plan->out_shape(transfer.to));
-    std::vector<TransferCopy> copies = plan->direct(transfer, in, theirs);
-    for (TransferCopy& copy : copies) copy.to.align = slot_alignment;
-    const auto peer = std::ranges::lower_bound(members, transfer.to) - members.begin();
-    maker.add(copies, 0, 0, output.copies.emplace_back(Piece{int(peer), 0, 0, 0, {}}).steps);
+    Piece& piece = output.copies.emplace_back(Piece{place_in_group(transfer.to), 0, 0, 0, {}});
+    maker.add(plan->direct(transfer, in, shared_view(transfer.to)), 0, 0, piece.steps);
   }
 }
 
 std::unique_ptr<SharedOutputImpl> ExchangeImpl::share_output() {
-  if (!report.not_direct.empty())
-    throw Error(Errc::unsupported, {.message = concat("peers cannot write the output: ", report.not_direct),
-                                    .op = report.what,
-                                    .remedy = "run into an output of your own"});
+  if (!report.not_direct.empty()) refuse_shared_output(concat("peers cannot write the output: ", report.not_direct));
   auto output = std::make_unique<SharedOutputImpl>();
   output->owner = this;
   output->group = group;
-  output->view = View::contiguous(dtype, plan->out_shape(all->rank()));
-  output->view.align = slot_alignment;
-  const i64 bytes = output->view.count() * i64(size_of(dtype));
-  output->windows = group->share(size_t(bytes));
-  if (!output->windows)
-    throw Error(Errc::unsupported, {.message = "the engine gave no shared memory for an output",
-                                    .op = report.what,
-                                    .remedy = "run into an output of your own"});
+  output->view = shared_view(all->rank());
+  const size_t bytes = size_t(output->view.count()) * size_of(dtype);
+  if (card_path) {
+    share_output_of_card(*output, bytes);
+    return output;
+  }
+  output->windows = group->share(bytes);
+  if (!output->windows) refuse_shared_output("the engine gave no shared memory for an output");
   if (bytes > 0) output->begin = output->windows->of(group->rank()).data();
   plan_direct(*output);
   return output;
 }
 
+void ExchangeImpl::refuse_shared_output(std::string why) const {
+  throw Error(Errc::unsupported, {.message = std::move(why),
+                                  .op = report.what,
+                                  .device = options.device.info().label(),
+                                  .remedy = "run into an output of your own"});
+}
+
+void ExchangeImpl::require_own(const SharedOutputImpl& output) const {
+  if (output.owner == this) return;
+  throw Error(Errc::usage, {.message = "the shared output is one of another exchange",
+                            .op = report.what,
+                            .remedy = "give one that this exchange made"});
+}
+
 void ExchangeImpl::run_shared(const void* from, SharedOutputImpl& output) {
   require_usable(true);
-  if (output.owner != this)
-    throw Error(Errc::usage, {.message = "the shared output is one of another exchange",
-                              .op = report.what,
-                              .remedy = "give one that this exchange made"});
+  require_own(output);
   fit(in, from, "input");
   require_apart(output.view, address_of(from), address_of(output.begin));
   if (in.align != output.in_align) plan_direct(output);

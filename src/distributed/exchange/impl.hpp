@@ -9,6 +9,8 @@
 #include <axisloom/plan.hpp>
 
 #include "distributed/agreement.hpp"
+#include "distributed/cards/launches.hpp"
+#include "distributed/cards/windows.hpp"
 #include "distributed/steps.hpp"
 
 #include <array>
@@ -58,10 +60,17 @@ struct Half {
   std::span<std::byte> memory() const;
 };
 
-/// Where a peer keeps what it has for this rank, in its window.
+/// Where a message lies in a peer's window.
 struct WindowSlot {
   i64 begin = 0;       // in each half
   i64 half_bytes = 0;  // of the peer
+};
+
+/// Cards that reach each other's memory. Senders pack into the windows of receivers.
+struct CardPath {
+  std::unique_ptr<cards::Windows> windows;
+  std::shared_ptr<const cards::Group> group;
+  std::optional<cards::Launches> launches;
 };
 
 }  // namespace distributed
@@ -74,6 +83,11 @@ struct SharedOutputImpl {
   std::byte* begin = nullptr;
   i64 in_align = 0;                        // for which copies are planned
   std::vector<distributed::Piece> copies;  // by peer, this rank itself among them
+
+  // On cards:
+  ~SharedOutputImpl();
+  std::unique_ptr<distributed::cards::Windows> card_windows;
+  std::optional<distributed::cards::Launches> launches;
 };
 
 struct ExchangeImpl {
@@ -88,6 +102,8 @@ struct ExchangeImpl {
   void run_here(const void* from, void* to);
   void run_on_device(const Queue& queue, const Buffer& from, const Buffer& to);
   void run_shared(const void* from, SharedOutputImpl& output);
+  void run_shared_on_cards(const Queue& queue, const Buffer& from, const SharedOutputImpl& output);
+  ~ExchangeImpl();
 
   std::optional<Redistribution> plan;
   Dtype dtype = Dtype::u8;
@@ -104,7 +120,8 @@ struct ExchangeImpl {
   int halves = 1;
 
   std::unique_ptr<SharedWindows> windows;
-  std::vector<distributed::WindowSlot> window_slots;  // of each that is received
+  std::optional<distributed::CardPath> card_path;
+  std::vector<distributed::WindowSlot> window_slots;  // of each that is received; between cards that is sent
   std::array<distributed::Half, 2> outgoing, incoming;
   distributed::Half sums;
   bool engine_reaches_device = false;  // messages lie there
@@ -118,10 +135,13 @@ struct ExchangeImpl {
  private:
   void group_addends();
   void settle_group(u64 crossed);
-  void settle_path(bool all_on_host);
+  void settle_path(const distributed::Vote& all_votes);
+  bool settle_windows();
+  bool settle_cards(i64 most_bytes);
   void lay_out(i64 count);
   i64 rounds_within(i64 bytes) const;
-  void exchange_window_slots();
+  void tell_places(const std::vector<distributed::Slot>& mine, i64 half_bytes,
+                   const std::vector<distributed::Slot>& theirs);
   i64 piece_bytes(const Transfer& whole, i64 count) const;
   double bytes_moved() const;
   distributed::Round round_of(const distributed::StepMaker& maker, i64 number) const;
@@ -140,6 +160,19 @@ struct ExchangeImpl {
   void unpack(const distributed::Round& round, int half, const Queue& queue, const distributed::Place& from,
               const distributed::Place& to);
   void plan_direct(SharedOutputImpl& output) const;
+
+  int place_in_group(int rank) const;
+  View shared_view(int rank) const;
+  void require_own(const SharedOutputImpl& output) const;
+  [[noreturn]] void refuse_shared_output(std::string why) const;
+
+  std::vector<distributed::cards::Stage> card_stages() const;
+  void sort_in_turn(std::vector<distributed::cards::SlotCopy>& sends_of_stage) const;
+  void plan_card_path();
+  void share_output_of_card(SharedOutputImpl& output, size_t bytes) const;
+  void require_fit(const View& view, const Buffer& buffer, const char* role) const;
+  void run_on_cards(const Queue& queue, const distributed::cards::Launches& launches, const Buffer& from, u64 to);
+  void run_through_cards(const Queue& queue, const Buffer& from, const Buffer& to);
 };
 
 }  // namespace axisloom

@@ -4,7 +4,7 @@
 
 #include "core/text.hpp"
 #include "distributed/agreement.hpp"
-#include "distributed/exchange_impl.hpp"
+#include "distributed/exchange/impl.hpp"
 
 #include <algorithm>
 
@@ -67,18 +67,23 @@ void ExchangeImpl::settle_group(u64 crossed) {
     if (first_of_group(mesh, crossed, rank) == mine) members.push_back(rank);
   report.ranks = int(members.size());
   group = report.ranks == all->size() || report.ranks == 1 ? all : all->split(mine);
-  const auto place_of = [&](int rank) { return int(std::ranges::lower_bound(members, rank) - members.begin()); };
-  for (Slot& slot : sends) slot.peer = place_of(slot.whole.to);
-  for (Slot& slot : receives) slot.peer = place_of(slot.whole.from);
+  for (Slot& slot : sends) slot.peer = place_in_group(slot.whole.to);
+  for (Slot& slot : receives) slot.peer = place_in_group(slot.whole.from);
+}
+
+int ExchangeImpl::place_in_group(int rank) const {
+  return int(std::ranges::lower_bound(members, rank) - members.begin());
 }
 
 void ExchangeImpl::settle(const std::vector<Vote>& votes) {
-  Vote all_votes{.on_host = true};
+  Vote all_votes{.on_host = true, .on_card = true};
   for (const Vote& vote : votes) {
     all_votes.crossed |= vote.crossed;
     all_votes.rounds_in_halves = std::max(all_votes.rounds_in_halves, vote.rounds_in_halves);
     all_votes.rounds_at_once = std::max(all_votes.rounds_at_once, vote.rounds_at_once);
+    all_votes.most_bytes = std::max(all_votes.most_bytes, vote.most_bytes);
     all_votes.on_host = all_votes.on_host && vote.on_host;
+    all_votes.on_card = all_votes.on_card && vote.on_card;
   }
   settle_group(all_votes.crossed);
   if (report.ranks == 1) {
@@ -87,50 +92,54 @@ void ExchangeImpl::settle(const std::vector<Vote>& votes) {
   }
   halves = all_votes.rounds_at_once == 1 ? 1 : 2;
   lay_out(all_votes.rounds_in_halves);
-  settle_path(all_votes.on_host);
+  settle_path(all_votes);
   if (report.path == ExchangePath::messages && halves == 1) lay_out(1);
 }
 
-void ExchangeImpl::settle_path(bool all_on_host) {
+void ExchangeImpl::settle_path(const Vote& all_votes) {
   report.path = ExchangePath::messages;
   const Api api = options.device.info().api;
   engine_reaches_device = api == Api::cuda && group->takes_device_memory();
   if (plan->addends() > 1) {
     report.reason = "addends are added up from messages, in the order of ranks";
-  } else if (!all_on_host) {
-    report.reason = "not all ranks have their arrays in host memory";
+  } else if (!all_votes.on_host && !all_votes.on_card) {
+    report.reason = "neither have all ranks their arrays in host memory, nor all on cards by CUDA";
   } else if (!options.windows) {
     report.reason = "windows are not wanted";
-  } else if (windows = group->share(size_t(2 * send_bytes)); !windows) {
-    report.reason = "the ranks do not reach each other's memory";
-  } else {
+  } else if (all_votes.on_host ? settle_windows() : settle_cards(all_votes.most_bytes)) {
     report.path = ExchangePath::windows;
-    report.reason = "the ranks reach each other's memory";
-    exchange_window_slots();
+    report.reason = concat(all_votes.on_host ? "the ranks" : "the ranks' cards", " reach each other's memory");
     return;
   }
   report.not_direct = report.reason;
   if (api != Api::host)
-    report.reason +=
-        concat("; those of this one go ", engine_reaches_device ? "from and to its device" : "by way of the host");
+    report.reason += concat("; messages go ", engine_reaches_device ? "from and to its device" : "by way of the host");
 }
 
-/// Each sender tells its receivers where in its window their messages lie.
-void ExchangeImpl::exchange_window_slots() {
-  std::vector<WindowSlot> mine;
-  for (const Slot& slot : sends) mine.push_back({.begin = slot.begin, .half_bytes = send_bytes});
-  window_slots.resize(receives.size());
+/// False where messages have to do it; then the report's reason says why.
+bool ExchangeImpl::settle_windows() {
+  windows = group->share(size_t(2 * send_bytes));
+  if (!windows) report.reason = "the ranks do not reach each other's memory";
+  if (windows) tell_places(sends, send_bytes, receives);
+  return bool(windows);
+}
+
+/// Where in this rank's window the messages of its peers lie, and theirs in the peers' windows.
+void ExchangeImpl::tell_places(const std::vector<Slot>& mine, i64 half_bytes, const std::vector<Slot>& theirs) {
+  std::vector<WindowSlot> own;
+  for (const Slot& slot : mine) own.push_back({.begin = slot.begin, .half_bytes = half_bytes});
+  window_slots.resize(theirs.size());
   std::vector<OutgoingMessage> told;
   std::vector<IncomingMessage> heard;
-  for (size_t i = 0; i < sends.size(); ++i) told.push_back({sends[i].peer, std::as_bytes(std::span(&mine[i], 1))});
-  for (size_t i = 0; i < receives.size(); ++i)
-    heard.push_back({receives[i].peer, std::as_writable_bytes(std::span(&window_slots[i], 1))});
+  for (size_t i = 0; i < mine.size(); ++i) told.push_back({mine[i].peer, std::as_bytes(std::span(&own[i], 1))});
+  for (size_t i = 0; i < theirs.size(); ++i)
+    heard.push_back({theirs[i].peer, std::as_writable_bytes(std::span(&window_slots[i], 1))});
   group->start_alltoallv(told, heard)->wait();
 }
 
 void ExchangeImpl::allocate() {
   if (report.path == ExchangePath::windows) {
-    report.workspace_bytes = 2 * send_bytes;
+    report.workspace_bytes = 2 * (card_path ? receive_bytes : send_bytes);
     return;
   }
   const Api api = options.device.info().api;
@@ -218,6 +227,10 @@ void Exchange::run(const void* in, const SharedOutput& out) {
   impl_->run_shared(in, *out.impl_);
 }
 
+void Exchange::run(const Queue& queue, const Buffer& in, const SharedOutput& out) {
+  impl_->run_shared_on_cards(queue, in, *out.impl_);
+}
+
 SharedOutput Exchange::share_output() {
   return SharedOutput(impl_->share_output());
 }
@@ -229,6 +242,11 @@ SharedOutput::~SharedOutput() = default;
 
 const View& SharedOutput::view() const noexcept {
   return impl_->view;
+}
+
+const Buffer& SharedOutput::buffer() const noexcept {
+  static const Buffer none;
+  return impl_->card_windows ? impl_->card_windows->own() : none;
 }
 
 void* SharedOutput::data() const noexcept {

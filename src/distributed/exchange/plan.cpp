@@ -3,7 +3,7 @@
 
 #include "core/number.hpp"
 #include "core/text.hpp"
-#include "distributed/exchange_impl.hpp"
+#include "distributed/exchange/impl.hpp"
 #include "distributed/pieces.hpp"
 
 #include <algorithm>
@@ -88,7 +88,10 @@ void ExchangeImpl::group_addends() {
 
 /// What the others have to know of this rank.
 Vote ExchangeImpl::vote() const {
-  Vote vote{.on_host = options.device.info().api == Api::host};
+  const Api api = options.device.info().api;
+  Vote vote{.most_bytes = std::max(report.bytes_sent, report.bytes_received),
+            .on_host = api == Api::host,
+            .on_card = api == Api::cuda};
   for (const Slot& slot : sends) vote.crossed |= crossed_by(plan->mesh(), slot.whole.from, slot.whole.to);
   vote.rounds_in_halves = rounds_within(options.workspace / 2);
   vote.rounds_at_once = rounds_within(options.workspace);
@@ -212,6 +215,7 @@ double ExchangeImpl::bytes_moved() const {
 }
 
 void ExchangeImpl::plan_copies() {
+  if (card_path) return plan_card_path();
   const StepMaker maker(options.device, bytes_moved());
   planned_align = {in.align, out.align};
   keep.clear();
