@@ -87,8 +87,8 @@ struct Runtimes {
   int (*close)(std::uint64_t) = entry<int(std::uint64_t)>(driver, "cuIpcCloseMemHandle");
   int (*begin_capture)(void*, int) = entry<int(void*, int)>(driver, "cuStreamBeginCapture_v2");
   int (*end_capture)(void*, void**) = entry<int(void*, void**)>(driver, "cuStreamEndCapture");
-  int (*instantiate)(void**, void*, std::uint64_t) = entry<int(void**, void*, std::uint64_t)>(
-      driver, "cuGraphInstantiateWithFlags");
+  int (*instantiate)(void**, void*,
+                     std::uint64_t) = entry<int(void**, void*, std::uint64_t)>(driver, "cuGraphInstantiateWithFlags");
   int (*launch_graph)(void*, void*) = entry<int(void*, void*)>(driver, "cuGraphLaunch");
   int (*copy)(std::uint64_t, std::uint64_t, std::size_t,
               void*) = entry<int(std::uint64_t, std::uint64_t, std::size_t, void*)>(driver, "cuMemcpyAsync");
@@ -153,7 +153,7 @@ class Rank {
       meeting.ready = 1;
       meeting.ready.notify_all();
     }
-    while (meeting.ready == 0) usleep(1000);  // perhaps of another process
+    while (meeting.ready == 0) usleep(1000);                // perhaps of another process
     card_ = Device::open("cuda:" + std::to_string(rank_));  // which starts the driver
     void* context = nullptr;
     require(runtimes_.retain(&context, rank_), "cuDevicePrimaryCtxRetain");

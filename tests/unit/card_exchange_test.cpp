@@ -34,7 +34,8 @@ class CardExchange : public testing::Test {
     fake.device_count = 4;
     fake.kernel = {"card_copies", sizeof(distributed::cards::Job), [](unsigned groups, void** args) {
                      const auto& job = *static_cast<const distributed::cards::Job*>(args[0]);
-                     for (unsigned group = 0; group < groups; ++group) distributed::cards::run_group(job, group, groups);
+                     for (unsigned group = 0; group < groups; ++group)
+                       distributed::cards::run_group(job, group, groups);
                    }};
     runtime.emplace(device::cuda::DriverLibrary{fake.table(), {"CUDA driver", true, {}, {}, {}, {}}},
                     device::cuda::installed_nvrtc);
@@ -50,8 +51,8 @@ class CardExchange : public testing::Test {
   void on_cards(int count, auto&& body) {
     std::vector<Device> cards;
     for (int number = 0; number < count; ++number) cards.push_back(card(number));
-    for (const std::exception_ptr& one : test::run_ranks(
-             count, false, [&](const Ranks& ranks) { body(ranks, cards[std::size_t(ranks->rank())]); }))
+    for (const std::exception_ptr& one :
+         test::run_ranks(count, false, [&](const Ranks& ranks) { body(ranks, cards[std::size_t(ranks->rank())]); }))
       if (one) std::rethrow_exception(one);
   }
 
