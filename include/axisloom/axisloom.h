@@ -419,8 +419,8 @@ axl_status axl_exchange_create(const axl_redistribution* plan, const DLTensor* i
 axl_status axl_exchange_report_of(const axl_exchange* exchange, axl_exchange_report* report);
 /* From the local input to the local output, in host memory, which lie as the exchange was told. */
 axl_status axl_exchange_run(axl_exchange* exchange, const DLTensor* in, const DLTensor* out);
-/* The same in the memory of the exchange's device, in the order of the queue. Returns when all that other ranks have to
- * do with is done. */
+/* The same in the memory of the exchange's device, in the order of the queue. Where messages go by way of the host, it
+ * returns when all that other ranks have to do with is done, else when all is queued. */
 axl_status axl_exchange_enqueue(axl_exchange* exchange, const axl_queue* queue, const DLTensor* in,
                                 const DLTensor* out);
 /* A row-major local output in memory that the peers reach, of the exchange's device. All ranks make it together. */

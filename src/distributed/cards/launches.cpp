@@ -56,8 +56,11 @@ void Group::end_run(const Queue& queue) const {
   end_ = device::cuda::mark(*queue.impl());
 }
 
-void Group::finish() const {
-  if (end_) end_->wait();
+void Group::finish() const noexcept {
+  try {
+    if (end_) end_->wait();
+  } catch (const Error&) {  // nothing runs on a device that is lost
+  }
 }
 
 Launches::Launches(std::shared_ptr<const Group> group, std::span<const u64> fixed, std::span<const Stage> stages)

@@ -52,8 +52,8 @@ class Group : core::NotCopied {
   /// Runs on several queues come one after the other.
   void begin_run(const Queue& queue) const;
   void end_run(const Queue& queue) const;
-  /// Returns when the last run has ended.
-  void finish() const;
+  /// Returns when the last run has ended. For destructors.
+  void finish() const noexcept;
 
  private:
   mutable device::SharedEvent end_;  // of the last run

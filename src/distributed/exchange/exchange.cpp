@@ -139,7 +139,7 @@ void ExchangeImpl::tell_places(const std::vector<Slot>& mine, i64 half_bytes, co
 
 void ExchangeImpl::allocate() {
   if (report.path == ExchangePath::windows) {
-    report.workspace_bytes = 2 * (card_path ? receive_bytes : send_bytes);
+    report.workspace_bytes = card_path ? halves * receive_bytes : 2 * send_bytes;
     return;
   }
   const Api api = options.device.info().api;

@@ -86,6 +86,7 @@ struct SharedOutputImpl {
 
   // On cards:
   ~SharedOutputImpl();
+  std::shared_ptr<const distributed::cards::Group> card_group;
   std::unique_ptr<distributed::cards::Windows> card_windows;
   std::optional<distributed::cards::Launches> launches;
 };

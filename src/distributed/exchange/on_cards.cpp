@@ -2,7 +2,6 @@
 // round while the next is under way, or straight into their outputs.
 #include <axisloom/error.hpp>
 
-#include "core/overlap.hpp"
 #include "core/text.hpp"
 #include "device/cuda/device.hpp"
 #include "device/device.hpp"
@@ -39,10 +38,13 @@ u64 address_of(const Buffer& buffer) {
 /// False where messages have to do it; then the report's reason says why.
 bool ExchangeImpl::settle_cards(i64 most_bytes) {
   const i64 rounds_by_messages = report.rounds;
+  const int halves_of_messages = halves;
   const i64 useful = std::clamp<i64>(most_bytes / cards::least_round, 1, cards::most_rounds);
   lay_out(std::max(rounds_by_messages, useful));
   CardPath path;
-  path.windows = cards::Windows::shared(group, options.device, flag_bytes + size_t(2 * receive_bytes), report.reason);
+  halves = int(std::min<i64>(report.rounds, 2));
+  path.windows =
+      cards::Windows::shared(group, options.device, flag_bytes + size_t(halves * receive_bytes), report.reason);
   if (path.windows) {
     const std::optional<Error> failure = failure_of([&] {
       const std::chrono::nanoseconds patience = group->limit();
@@ -57,6 +59,7 @@ bool ExchangeImpl::settle_cards(i64 most_bytes) {
   }
   if (!card_path) {
     lay_out(rounds_by_messages);
+    halves = halves_of_messages;
     return false;
   }
   tell_places(receives, receive_bytes, sends);
@@ -98,9 +101,9 @@ std::vector<cards::Stage> ExchangeImpl::card_stages() const {
 }
 
 void ExchangeImpl::plan_card_path() {
-  std::vector<u64> halves = card_path->windows->addresses();
-  for (u64& address : halves) address += flag_bytes;
-  card_path->launches.emplace(card_path->group, halves, card_stages());
+  std::vector<u64> windows_of_ranks = card_path->windows->addresses();
+  for (u64& address : windows_of_ranks) address += flag_bytes;
+  card_path->launches.emplace(card_path->group, windows_of_ranks, card_stages());
 }
 
 /// A single kernel asks nobody whether its buffers will do.
@@ -151,7 +154,8 @@ void ExchangeImpl::share_output_of_card(SharedOutputImpl& output, size_t bytes) 
     add(peer == group->rank() ? stage.kept : stage.sends, input_slot, first_window + peer, std::move(copies));
   }
   sort_in_turn(stage.sends);
-  output.launches.emplace(card_path->group, output.card_windows->addresses(), std::array{std::move(stage)});
+  output.card_group = card_path->group;
+  output.launches.emplace(output.card_group, output.card_windows->addresses(), std::array{std::move(stage)});
 }
 
 void ExchangeImpl::run_shared_on_cards(const Queue& queue, const Buffer& from, const SharedOutputImpl& output) {
@@ -161,7 +165,7 @@ void ExchangeImpl::run_shared_on_cards(const Queue& queue, const Buffer& from, c
 }
 
 SharedOutputImpl::~SharedOutputImpl() {
-  if (launches) owner->card_path->group->finish();
+  if (card_group) card_group->finish();
 }
 
 ExchangeImpl::~ExchangeImpl() {
