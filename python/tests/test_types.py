@@ -67,6 +67,7 @@ def test_the_stub_has_what_the_module_has():
     classes = [(node.body, getattr(_native, node.name)) for node in tree.body if isinstance(node, ast.ClassDef)]
     for body, module in ((tree.body, _native), *classes):
         stub = {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        stub |= {node.target.id for node in body if isinstance(node, ast.AnnAssign)}
         there = {name for name in dir(module) if not name.startswith("_")}
         assert there <= stub, there - stub
         assert {name for name in stub if not name.startswith("_")} <= there
