@@ -27,7 +27,7 @@
 #define LINE_VECTORS (LANES * ELEMENT_PARTS * ELEMENT_BYTES < 64 ? 64 / (LANES * ELEMENT_PARTS * ELEMENT_BYTES) : 1)
 
 // Asks for a line of 64 bytes, or for as many as a longer vector has. (Of two lines of doubles only the first was asked
-// for: two cores of an EPYC 7003 took 2^25 doubles in 37 ms so, and take 15.)
+// for: two cores of an EPYC 7003 took 2^25 doubles in 24 ms so, and take 10.)
 #define LINE (LINE_VECTORS * LANES)  // elements
 #define LINE_OF_64 (64 / (ELEMENT_PARTS * ELEMENT_BYTES))
 INLINE void ask_for_line(REF(ELEMENT, a), const i64 at) {
