@@ -8,7 +8,8 @@ memory file 3. Each request names what to do:
   input     take over an input
   output    make room for the result
   compile   have PyTorch make a kernel for it
-  run       do it once; replies with the seconds of the call and, on a card, of the device
+  run       do it once, with the library's threads awake where value is 1; replies with the seconds of the call and, on a
+            card, of the device
   spoil     overwrite the place of the result
   flush     displace the card's cache by writing so many bytes
   fetch     put the result, laid out as the output buffer, into the shared memory
@@ -169,7 +170,8 @@ def calls(request):
             return source.contiguous, lambda: target.copy_(source)
         return lambda: numpy.ascontiguousarray(source), lambda: numpy.copyto(target, source)
     if kind == "matmul":
-        wake(library, operands)
+        if request["value"]:
+            wake(library, operands)
         if library is torch:
             return lambda: torch.matmul(*operands), lambda: torch.matmul(*operands, out=target)
         dtype = target.dtype

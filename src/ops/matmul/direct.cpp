@@ -74,11 +74,14 @@ struct Form {
 
   Group group() const { return {1, problem.on_host && copied_columns() == 0 ? 0 : DIRECT_PANEL_BYTES}; }
 
+  /// Whether vectors have 32 bytes or less: what lacks AVX-512 has smaller second-level caches too.
+  bool is_narrow() const { return tile.lanes * scalar_bytes() < 64; }
+
   /// Whether the rows of a panel of B, which are read again for each tile, stay in a second-level cache: rows a power
   /// of two apart share few of its sets.
   bool stays_near() const {
-    constexpr i64 cache = 1 << 20;                    // bytes; an estimate
-    if (!in_place() || parts.count > 1) return true;  // of parts of k, slabs do
+    const i64 cache = is_narrow() ? 512 << 10 : 1 << 20;  // bytes: of an EPYC 7003; an estimate
+    if (!in_place() || parts.count > 1) return true;      // of parts of k, slabs do
     const u64 step = u64(std::abs(problem.k.other * scalar_bytes()));
     const i64 apart = i64(step & (~step + 1)), row = tile.vectors * tile.lanes * scalar_bytes();
     return problem.k.extent * std::max(row, apart) <= cache;
@@ -86,14 +89,15 @@ struct Form {
 
   /// Whether B, of which a task reads panel after panel, lies in a second-level cache.
   bool is_small() const {
-    constexpr i64 cache = 2 << 20;  // bytes, of a Xeon
+    const i64 cache = is_narrow() ? 512 << 10 : 2 << 20;  // bytes, of an EPYC 7003 and of a Xeon
     return !in_place() || parts.count > 1 || parts.k_per_group * problem.n.extent * scalar_bytes() <= cache;
   }
 
   double seconds(const DeviceModel& device) const {
     // Of a core of an EPYC 9005: an element that is copied, and the share of the peak. Of f32 "packed" took 1.14 times
     // as long for 512 x 512 x 512, 1.09 for 768, 1.06 for 2000, 0.88 for 1024, 0.85 for 1536. On a Xeon with AVX-512,
-    // whose last-level cache is farther away, 1.17 for 512, 0.91 for 768, 0.85 for 1000 and 0.84 for 1023.
+    // whose last-level cache is farther away, 1.17 for 512, 0.91 for 768, 0.85 for 1000 and 0.84 for 1023. On an EPYC
+    // 7003 with AVX2 1.04 for 320, 0.95 for 384, 0.75 for 512, 0.95 for 640 and 0.91 for 768.
     constexpr double copy_seconds = 0.1e-9, near = 0.95, beyond = 0.8, far = 0.7, sum_seconds = 2e-9;
     const double efficiency = !stays_near() ? far : is_small() ? near : beyond;
     const i64 tiles = chunk * ceil_div(vectors_of_row, tile.vectors);
