@@ -2,7 +2,7 @@
 """Tries axisloom.torch on several NVIDIA cards of one host, and times it there.
 
 Usage: torchrun --nproc-per-node N tools/try_distributed_on_cards.py [--json FILE] [--sizes MIB,...] [--cpu]
-Needs: axisloom and einops to be importable, PyTorch with CUDA and NCCL.
+Needs: axisloom and einops to be importable, PyTorch with CUDA and NCCL; flashinfer is a peer where it is installed.
 
 First a dozen patterns, by every path, bit for bit against torch's own: all parts gathered, rearranged by einops,
 sliced. Then the link: every rank writes to the rank `shift` further, all at once, so each link is used both ways. Then
@@ -260,6 +260,15 @@ def links(device: torch.device) -> dict[str, float]:
     return found
 
 
+def flashinfer_communicator(x: torch.Tensor) -> Any:
+    """flashinfer's own exchange of such tensors, where it is installed: all ranks make it, and close it, together."""
+    try:
+        from flashinfer.comm import UlyssesCommunicator
+    except ImportError:
+        return None
+    return UlyssesCommunicator(max_elems=x.numel(), dtype=x.dtype)
+
+
 def timed(mib: int, dtype: torch.dtype, device: torch.device, figures: dict[str, Any]) -> list[dict[str, Any]]:
     """Ulysses' exchange of so many MiB on each card."""
     ranks, mesh = dist.get_world_size(), f"x={dist.get_world_size()}"
@@ -283,6 +292,9 @@ def timed(mib: int, dtype: torch.dtype, device: torch.device, figures: dict[str,
         contestants["direct into out"] = lambda: ours.rearrange(x, pattern, mesh=mesh, shape=shape, out=out)
     if mib <= SHORT_MIB:
         contestants |= {f"{name}, in a graph": captured(call) for name, call in contestants.items()}
+    flashinfer = flashinfer_communicator(x)
+    if flashinfer:  # in no graph: nothing says that its signals may be captured
+        contestants[f"flashinfer, {flashinfer.backend}"] = lambda: flashinfer.scatter_heads(x)
     want = by_hand()
     wrong = [name for name, call in contestants.items() if not on_all(torch.equal(call(), want), device)]
     sent, received, *_ = Redistribution(pattern, mesh, shape).largest_load(dtype.itemsize)
@@ -296,6 +308,8 @@ def timed(mib: int, dtype: torch.dtype, device: torch.device, figures: dict[str,
                            "times_torch": faster, "bytes_of_busiest_rank": max(sent, received)})  # fmt: skip
         bound = "" if share is None else f", {share:.2f} of the bound"
         say(f"{mib:5d} MiB {str(dtype)[6:]:9s} {name:36s} {time * 1e6:10.1f} us{bound}, {faster:.2f} x torch")
+    if flashinfer:
+        flashinfer.close()
     for name in wrong:
         say(f"WRONG, not timed: {name}")
         rows_found.append({"mib": mib, "dtype": str(dtype), "by": name, "wrong": True})

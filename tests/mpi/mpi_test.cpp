@@ -110,6 +110,28 @@ TEST(Mpi, RanksWithoutElementsTakePart) {
   }
 }
 
+TEST(Mpi, ASumOverRanksIsOnesOwnSumAndAnExchange) {
+  const auto& ranks = world;
+  std::vector<float> elements(2 * 16);
+  for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = float(32 * world->rank()) + float(i);
+  axisloom::Exchange add("h +x -> h@x", "x=4", {16}, axisloom::Dtype::f32, ranks);  // of "s@x h -> h@x"
+  axisloom::Array own = axisloom::reduce({elements, {2, 16}}, "sum", "s h -> h");   // of this rank's rows, [2,16]
+  std::vector<float> sums(add.out_view().count());                                  // [4]
+  add.run(own.data(), sums.data());
+  for (int h = 0; h < 4; ++h)  // rows s of 16 numbers from 16 s on: 8 h + 16 (0 + 1 .. + 7)
+    EXPECT_EQ(sums[std::size_t(h)], float(8 * (4 * world->rank() + h) + 16 * 28));
+}
+
+TEST(Mpi, AProductOverRanksIsOnesOwnProductAndAnExchange) {
+  const auto& ranks = world;
+  const std::vector<float> a(2 * 8, float(1 + world->rank())), b(2 * 16, 2);
+  axisloom::Exchange add("m n +x -> m@x n", "x=4", {8, 16}, axisloom::Dtype::f32, ranks);  // of "k@x m, k@x n -> m@x n"
+  axisloom::Array own = axisloom::einsum("k m, k n -> m n", {{a, {2, 8}}, {b, {2, 16}}});  // of this rank's k's
+  std::vector<float> products(add.out_view().count());                                     // [2,16]
+  add.run(own.data(), products.data());
+  for (const float product : products) EXPECT_EQ(product, 2 * 2 * (1 + 2 + 3 + 4));
+}
+
 TEST(Mpi, MeshAxesThatNothingCrossesAreLeftOut) {
   Exchange rows("a@n s@x h -> a@n s h@x", "n=2 x=2", {2, 6, 8}, Dtype::f32, world);
   EXPECT_EQ(rows.report().ranks, 2);

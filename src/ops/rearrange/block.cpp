@@ -123,7 +123,7 @@ double predicted_seconds(const Move& move, const TileAxes& axes, const Configura
   const double row_lines = std::clamp(double(o.extent) / line_elements, 1.0, double(lines_out));
   const double fetch = aligned ? 0 : memory_seconds(bytes / row_lines, 2 * bytes, device);
   const bool far = 2 * bytes > device.cache;
-  const double waits = far ? device.on_cores(unfetched_lines(move, axes, values) * unfetched_line_seconds) : 0;
+  const double waits = far ? unfetched_lines(move, axes, values) * unfetched_line_seconds / device.units() : 0;
   return std::max(transfer_seconds(2 * bytes, device), loop) + fetch + waits;
 }
 

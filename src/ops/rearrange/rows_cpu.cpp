@@ -60,8 +60,8 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const double sectors = 2 * sector_bytes(elements, run, 1, move.element, device);
   const bool far = jumps(move) && sectors > device.cache;
   const Configuration values = with_stream(wish, device);
-  // Short rows that begin anywhere have hardly a whole line.
-  const bool ragged = streams(move, values) && packet_bytes(move, line) < line;
+  // Short rows that begin anywhere in the output have hardly a whole line.
+  const bool ragged = streams(move, values) && proven_alignment(move, true, int(move.axes.size()) - 1, line) < line;
   const bool stream = streams(move, values) && !(ragged && run * move.element <= short_row);
   const bool is_short = !move.tail && !stream && run * move.element <= short_row;
   const double rows = device.on_cores(elements / run * (is_short ? short_row_seconds : row_seconds));
@@ -70,7 +70,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const double heads = stream && ragged ? device.on_cores(elements / run * share * head) : 0;
   const bool foreseen = is_short && move.bytes_moved() <= through_cache && are_foreseen(move);
   const double bytes = foreseen ? 2 * elements * move.element : sectors;  // a line's rows come soon one after the other
-  const double waits = far && !foreseen ? device.on_cores(elements / run * far_row_seconds) : 0;
+  const double waits = far && !foreseen ? elements / run * far_row_seconds / device.units() : 0;
   const auto launches = [=, &problem] {
     MoveLaunch launch("rearrange/rows_cpu", problem.as(counted_in(problem.move, 1)));
     const i64 segment = launch.walk_segments(values.at("segment"));
