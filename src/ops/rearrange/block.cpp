@@ -123,6 +123,8 @@ double predicted_seconds(const Move& move, const TileAxes& axes, const Configura
   const double row_lines = std::clamp(double(o.extent) / line_elements, 1.0, double(lines_out));
   const double fetch = aligned ? 0 : memory_seconds(bytes / row_lines, 2 * bytes, device);
   const bool far = 2 * bytes > device.cache;
+  // Of memory's time, which a faster core does not shorten: two cores of an EPYC 7003 took 75 x 96 x 75 x 96 floats as
+  // 2,0,3,1 in 23 ms, and by "slab" in 39.
   const double waits = far ? unfetched_lines(move, axes, values) * unfetched_line_seconds / device.units() : 0;
   return std::max(transfer_seconds(2 * bytes, device), loop) + fetch + waits;
 }

@@ -70,7 +70,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const double heads = stream && ragged ? device.on_cores(elements / run * share * head) : 0;
   const bool foreseen = is_short && move.bytes_moved() <= through_cache && are_foreseen(move);
   const double bytes = foreseen ? 2 * elements * move.element : sectors;  // a line's rows come soon one after the other
-  const double waits = far && !foreseen ? elements / run * far_row_seconds / device.units() : 0;
+  const double waits = far && !foreseen ? device.on_cores(elements / run * far_row_seconds) : 0;
   const auto launches = [=, &problem] {
     MoveLaunch launch("rearrange/rows_cpu", problem.as(counted_in(problem.move, 1)));
     const i64 segment = launch.walk_segments(values.at("segment"));
