@@ -58,8 +58,8 @@ double element_seconds(const Move& move, const DeviceModel& device) {
   if (move.axes.empty()) return transfer_seconds(0, device);
   const double arrays = 2 * bytes_of(move);
   const double written = strided_bytes(move, true, device);
-  // A CPU reads lines of memory before it writes them: two cores of an EPYC 7003 took 24576 rows of 17152 bytes in 45 ms,
-  // and past the cache, by "rows_cpu", in 30.
+  // A CPU reads lines of memory before it writes them: two cores of an EPYC 7003 took 24576 rows of 17152 bytes in 45
+  // ms, and past the cache, by "rows_cpu", in 30.
   const double reread = device.is_cpu() && arrays > device.cache ? written : 0;
   const double bytes = strided_bytes(move, false, device) + written + reread;
   const double seconds = memory_seconds(bytes, arrays, device);
