@@ -127,6 +127,29 @@ TEST_F(Choose, KeptRowsOnCpusGoByRows) {
   EXPECT_EQ(chosen(cpu_info(), copy(), View::contiguous(Dtype::f32, {64 << 20})), "rows_cpu");
 }
 
+// Lines are written whole, and read from anywhere: NumPy's large arrays begin 16 bytes behind a page.
+TEST_F(Choose, RowsOnCpusBeginWhereTheOutputHasThem) {
+  View in = View::contiguous(Dtype::f32, {384, 384, 368});
+  const double aligned = about(report_of(cpu_info(), swap_first_two(), in), "rows_cpu").seconds;
+  in.align = 16;
+  EXPECT_EQ(about(report_of(cpu_info(), swap_first_two(), in), "rows_cpu").seconds, aligned);
+}
+
+// A matrix that leaves the second-level cache is packed; caches of processors without AVX-512 are smaller.
+TEST_F(Choose, ProductsOnCpusArePackedBeyondTheirCaches) {
+  const auto taken = [](const char* level, std::int64_t side) {
+    DeviceInfo info = cpu_info();
+    info.api = Api::host;
+    info.api_version = level;
+    const std::array matrices{View::contiguous(Dtype::f32, {side, side}), View::contiguous(Dtype::f32, {side, side})};
+    return plan(matmul(), matrices, Device(std::make_shared<PretendedDevice>(info))).report().candidate;
+  };
+  EXPECT_EQ(taken("x86-64-v3", 256), "direct");
+  EXPECT_EQ(taken("x86-64-v3", 512), "packed");
+  EXPECT_EQ(taken("x86-64-v4", 512), "direct");
+  EXPECT_EQ(taken("x86-64-v4", 1024), "packed");
+}
+
 // A pixel of a colour photo is no element of any size: what is exchanged are runs of three bytes.
 TEST_F(Choose, PhotosOnCpusAreTransposedByRuns) {
   const auto turned = [](Dtype dtype, const Dims& shape) {
