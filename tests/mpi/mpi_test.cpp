@@ -1,4 +1,5 @@
 // Exchanges between four ranks of MPI. Every rank runs every test; what fails on any of them fails the run.
+#include <axisloom/call.hpp>
 #include <axisloom/error.hpp>
 #include <axisloom/mpi.hpp>
 
