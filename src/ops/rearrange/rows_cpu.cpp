@@ -25,7 +25,8 @@ constexpr double short_row_seconds = 2.5e-9;
 constexpr double ragged_row_seconds = 140e-9, masked_ragged_row_seconds = 30e-9;
 
 // A row that does not follow the one before it in memory is waited for: two cores of an EPYC 9005 took 1.7 million rows
-// of 64 bytes in 29 ms, 450 000 of 704 bytes in 27.2, and by "slab" 6 and 23.5.
+// of 64 bytes in 29 ms, 450 000 of 704 bytes in 27.2, and by "slab" 6 and 23.5. In a core's time: of an EPYC 7003,
+// which has slower ones, 691 200 of 640 bytes in 51 and by "slab" in 33.
 constexpr double far_row_seconds = 12e-9;
 
 /// Whether rows are read in another order than they lie in.
