@@ -159,6 +159,8 @@ PlanReport run_told(const Operation& op, std::span<const HostArray> inputs, cons
   const jit::CacheStats before = jit::cache_stats();
   const Device device =
       device::is_automatic(context.device) ? device_for(op, views, options) : Device::open(context.device);
+  // Again: LLVM, which comes with a driver, puts handlers of its own in place, which serve one thread at a time only.
+  if (std::ranges::any_of(inputs, &HostArray::mapped)) end_with_message_on_lost_pages();
   PlanReport report;
   const auto run = [&] { report = run_on_host(op, views, bytes, result.span(), device, options); };
   const double first = seconds_of([&] {
