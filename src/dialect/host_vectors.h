@@ -150,7 +150,15 @@ AXL_INLINE axl_vector<T, N / 2> axl_low(const axl_vector<T, N, false> x) {
 }
 template <class T, int N>
 AXL_INLINE axl_vector<T, N / 2> axl_high(const axl_vector<T, N, false> x) {
-  return axl_lanes_from<N / 2, 1>(x, x, std::make_integer_sequence<int, N / 2>());
+  typedef axl_vector<T, N / 2> Half;
+  if constexpr (sizeof(x.v) >= 32 && sizeof(Half) * 2 == sizeof(x.v)) {
+    // GCC makes a shuffle of the whole register of the other, even where it could load the half by itself.
+    typename Half::native half;
+    __builtin_memcpy(&half, reinterpret_cast<const char*>(&x.v) + sizeof(half), sizeof(half));
+    return Half::of(half);
+  } else {
+    return axl_lanes_from<N / 2, 1>(x, x, std::make_integer_sequence<int, N / 2>());
+  }
 }
 
 // ---- condition ? a : b, of scalars and lane by lane
