@@ -64,7 +64,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   Configuration values = wish;
   values["items"] = shape.items;
   values["accesses"] = shape.accesses;
-  const auto launches = [=, &problem, cpu = device.is_cpu()] {
+  const auto launches = [=, &problem, cpu = device.is_cpu(), units = i64(device.units())] {
     static constexpr const char* ways[] = {"WAY_DIRECT",  "WAY_ASYNC", "WAY_DOUBLE",
                                            "WAY_STRIDED", "WAY_AHEAD", "WAY_STREAM"};
     MoveLaunch launch("lessons/vectors", problem.as(counted_in(problem.move, shape.element)), shape.group());
@@ -82,7 +82,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
         // Where the first aligned packet of the output is known at run time only, so is the input's alignment.
         .set("ALIGNED_IN", packets_aligned(launch.problem.move, false, shape) && (out || shape.way != streaming));
     // A GPU's groups take a run each: a loop around it would only cost registers.
-    return launch.done(launch.split_into_groups(cpu ? group_bytes : 0, segment * shape.element));
+    return launch.done(launch.split_into_groups(cpu ? group_bytes : 0, segment * shape.element, units));
   };
   const double efficiency = access_efficiency(shape.width * shape.element, device);
   return {.group = shape.group(),

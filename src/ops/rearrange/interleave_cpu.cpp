@@ -69,7 +69,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   // On the host alone, whose kernels take a flag at run time: others would be compiled once more for it.
   const bool fetches = device::is_host(device) && !pixels->split && problem.move.bytes_moved() > fetched_bytes;
   const Configuration values = with_stream(wish, device);
-  const auto launches = [=, &problem] {
+  const auto launches = [=, &problem, units = i64(device.units())] {
     const i64 segment = values.at("segment"), element = problem.move.element,
               lanes = problem.move.axes[pixels->lanes].extent;
     const bool stream = streams(problem.move, values);
@@ -91,7 +91,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
         .set("STREAM", stream)
         .set("FETCHES", fetches && !stream)
         .set("THIRDS", pixels->split && pixels->pitch == 3 && element <= 8);
-    return launch.done(launch.split_into_groups(group_bytes, segment * pixels->pitch * element));
+    return launch.done(launch.split_into_groups(group_bytes, segment * pixels->pitch * element, units));
   };
   return {.seconds = predicted_seconds(move, *pixels, device), .configuration = values, .launches = launches};
 }

@@ -107,8 +107,11 @@ jit::Defines& MoveLaunch::define_element() {
   return defines().set("ELEMENT", type_of_bytes(bytes)).set("ELEMENT_BYTES", bytes);
 }
 
-i64 MoveLaunch::split_into_groups(i64 group_bytes, i64 point_bytes) {
-  params.per_group = std::max<i64>(1, group_bytes / std::max<i64>(1, point_bytes));
+i64 MoveLaunch::split_into_groups(i64 group_bytes, i64 point_bytes, i64 units) {
+  constexpr i64 groups_a_unit = 4, least_bytes = 16 << 10;  // long against a group's start
+  const i64 point = std::max<i64>(1, point_bytes);
+  const i64 most = std::max<i64>(1, group_bytes / point), least = std::clamp<i64>(least_bytes / point, 1, most);
+  params.per_group = std::clamp(params.work / (groups_a_unit * units), least, most);
   return ceil_div(params.work, params.per_group);
 }
 

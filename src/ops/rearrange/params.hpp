@@ -65,9 +65,9 @@ struct MoveLaunch : OpenLaunch<MoveParams> {
   /// ELEMENT and ELEMENT_BYTES; returns the defines.
   jit::Defines& define_element();
 
-  /// Deals the points of a walk to one-item groups, about `group_bytes` each, where one point moves `point_bytes`.
-  /// Returns how many groups that makes.
-  i64 split_into_groups(i64 group_bytes, i64 point_bytes);
+  /// Deals the points of a walk to one-item groups, where one point moves `point_bytes`: `group_bytes` for each, and
+  /// less where `units` cores would have unlike shares. Returns how many groups that makes.
+  i64 split_into_groups(i64 group_bytes, i64 point_bytes, i64 units);
   Launches done(i64 groups) { return {{closed(groups)}}; }
   /// A group for every point of the walk.
   Launches done() { return done(params.work); }

@@ -95,14 +95,14 @@ Proposal propose_elements(const MoveProblem& problem, Configuration values, doub
   i64& items = values["items"];
   if (device.is_cpu()) items = 1;
   if (items == 1 && !device.is_cpu()) return refuse(single_items);
-  const auto launches = [=, cpu = device.is_cpu()] {
+  const auto launches = [=, cpu = device.is_cpu(), units = i64(device.units())] {
     MoveProblem walked = problem;
     if (cpu && !problem.move.tail) walked.move.axes = by_lines(problem.move.axes, problem.move.element);
     MoveLaunch launch("rearrange/plain", walked, {values.at("items")});
     launch.define_element();
     if (cpu) {  // a run of segments an item
       const i64 segment = launch.walk_segments(values.at("segment"));
-      return launch.done(launch.split_into_groups(group_bytes, segment * problem.move.element));
+      return launch.done(launch.split_into_groups(group_bytes, segment * problem.move.element, units));
     }
     const i64 in_flight = values.at("in_flight");  // several elements an item
     const int leading = leading_axes(problem.move), rank = launch.walk(problem.move.axes, leading, Ranks::fine);

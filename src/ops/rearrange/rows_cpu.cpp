@@ -72,11 +72,11 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const bool foreseen = is_short && move.bytes_moved() <= through_cache && are_foreseen(move);
   const double bytes = foreseen ? 2 * elements * move.element : sectors;  // a line's rows come soon one after the other
   const double waits = far && !foreseen ? device.on_cores(elements / run * far_row_seconds) : 0;
-  const auto launches = [=, &problem] {
+  const auto launches = [=, &problem, units = i64(device.units())] {
     MoveLaunch launch("rearrange/rows_cpu", problem.as(counted_in(problem.move, 1)));
     const i64 segment = launch.walk_segments(values.at("segment"));
     launch.defines().set("STREAM", stream);
-    return launch.done(launch.split_into_groups(group_bytes, segment));
+    return launch.done(launch.split_into_groups(group_bytes, segment, units));
   };
   const double seconds = std::max(transfer_seconds(bytes, device), rows) + heads + waits;
   return {.seconds = seconds, .configuration = values, .launches = launches};

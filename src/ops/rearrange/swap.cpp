@@ -30,14 +30,15 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   i64& items = values["items"];
   if (cpu) items = 1;
   if (items == 1 && !cpu) return refuse(single_items);
-  const auto launches = [&move = problem.move, &problem, axes = *axes, items, cpu] {
+  const auto launches = [&move = problem.move, &problem, axes = *axes, items, cpu, units = i64(device.units())] {
     MoveLaunch launch("rearrange/swap", problem, {items});
     Loops walked = without(move.axes, axes.in, axes.out);
     for (const int axis : {axes.in, axes.out}) walked.push_back(move.axes[axis]);
     launch.walk(walked, 0, Ranks::fine);
     launch.defines().set("ELEMENT", type_of_bytes(move.element));
     launch.launch.buffers.erase(launch.launch.buffers.begin());  // one array
-    return launch.done(cpu ? launch.split_into_groups(group_bytes, move.element) : ceil_div(launch.params.work, items));
+    return launch.done(cpu ? launch.split_into_groups(group_bytes, move.element, units)
+                           : ceil_div(launch.params.work, items));
   };
   return {.group = {items},
           .seconds = transfer_seconds(2 * bytes_of(move), device),
