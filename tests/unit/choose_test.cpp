@@ -135,6 +135,18 @@ TEST_F(Choose, RowsOnCpusBeginWhereTheOutputHasThem) {
   EXPECT_EQ(about(report_of(cpu_info(), swap_first_two(), in), "rows_cpu").seconds, aligned);
 }
 
+// A picture of 147 KiB is neither one core's work nor that of one and a bit.
+TEST_F(Choose, SmallMovesOnCpusAreSharedEvenly) {
+  const auto groups = [](const Operation& op, const View& in, const char* candidate) {
+    PlanOptions options;
+    options.candidate = candidate;
+    const Device device(std::make_shared<PretendedDevice>(cpu_info()));
+    return plan(op, std::array{in}, device, options).impl()->launches.at(0).geometry.groups;
+  };
+  EXPECT_GE(groups(relayout("NHWC", "NCHW"), View::contiguous(Dtype::u8, {1, 224, 224, 3}), "interleave_cpu"), 8u);
+  EXPECT_GE(groups(copy(), View::contiguous(Dtype::u8, {150000}), "rows_cpu"), 8u);
+}
+
 // A matrix that leaves the second-level cache is packed; caches of processors without AVX-512 are smaller.
 TEST_F(Choose, ProductsOnCpusArePackedBeyondTheirCaches) {
   const auto taken = [](const char* level, std::int64_t side) {
