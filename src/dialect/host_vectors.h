@@ -152,7 +152,7 @@ template <class T, int N>
 AXL_INLINE axl_vector<T, N / 2> axl_high(const axl_vector<T, N, false> x) {
   typedef axl_vector<T, N / 2> Half;
   if constexpr (sizeof(x.v) >= 32 && sizeof(Half) * 2 == sizeof(x.v)) {
-    // GCC makes a shuffle of the whole register of the other, even where it could load the half by itself.
+    // Where lanes are picked, GCC shuffles the whole register, even where it could load this half by itself.
     typename Half::native half;
     __builtin_memcpy(&half, reinterpret_cast<const char*>(&x.v) + sizeof(half), sizeof(half));
     return Half::of(half);
@@ -329,7 +329,7 @@ AXL_INLINE axl_vector<T, N, Wide> axl_upper_lanes(const axl_vector<T, N, Wide>& 
     return {axl_upper_lanes<D>(x.low, y.low), axl_upper_lanes<D>(x.high, y.high)};
 }
 
-// The elements of type U with even numbers, or with odd ones, of two registers that lie side by side, Odd being 0 or 1.
+// The same elements of two registers, Odd being 0 or 1: see axl_second.
 #if AXL_REGISTER == 32 && defined(__AVX2__)
 // Halves of the registers change places first, for both kinds at once, and then nothing crosses the middle. GCC crosses
 // it for each kind, in two or three instructions that take AMD's processors long: an EPYC 7003 took 64 x 64 pixels of
@@ -444,7 +444,7 @@ AXL_INLINE axl_line axl_pieces(const axl_line& x, const axl_line& y) {
 }
 #endif
 
-// The same of two vectors.
+// The elements of type U with even numbers, or with odd ones, of two vectors that lie side by side.
 template <class U, int Odd, class T, int N>
 AXL_INLINE axl_vector<T, N, false> axl_second(const axl_vector<T, N, false> x, const axl_vector<T, N, false> y) {
   return axl_seconds<U, Odd>(x, y);
