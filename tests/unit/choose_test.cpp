@@ -136,7 +136,7 @@ TEST_F(Choose, RowsOnCpusBeginWhereTheOutputHasThem) {
 }
 
 // A picture of 147 KiB is neither one core's work nor that of one and a bit.
-TEST_F(Choose, SmallMovesOnCpusAreSharedEvenly) {
+TEST_F(Choose, SmallWorkOnCpusIsSharedEvenly) {
   const auto groups = [](const Operation& op, const View& in, const char* candidate) {
     PlanOptions options;
     options.candidate = candidate;
@@ -145,6 +145,8 @@ TEST_F(Choose, SmallMovesOnCpusAreSharedEvenly) {
   };
   EXPECT_GE(groups(relayout("NHWC", "NCHW"), View::contiguous(Dtype::u8, {1, 224, 224, 3}), "interleave_cpu"), 8u);
   EXPECT_GE(groups(copy(), View::contiguous(Dtype::u8, {150000}), "rows_cpu"), 8u);
+  EXPECT_GE(groups(reduction("sum", ReduceOptions{.axes = {1}}), View::contiguous(Dtype::f32, {1000, 100}), "rows_cpu"),
+            8u);
 }
 
 // A matrix that leaves the second-level cache is packed; caches of processors without AVX-512 are smaller.

@@ -108,12 +108,7 @@ jit::Defines& MoveLaunch::define_element() {
 }
 
 i64 MoveLaunch::split_into_groups(i64 group_bytes, i64 point_bytes, i64 units) {
-  // By groups of 128 KiB two cores of an EPYC 7003 took 224 x 224 pixels of three bytes apart in 10.8 us, one of them
-  // all but 22 KiB; they take 7.7 by nine groups.
-  constexpr i64 groups_a_unit = 4, least_bytes = 16 << 10;
-  const i64 point = std::max<i64>(1, point_bytes);
-  const i64 most = std::max<i64>(1, group_bytes / point), least = std::clamp<i64>(least_bytes / point, 1, most);
-  params.per_group = std::clamp(params.work / (groups_a_unit * units), least, most);
+  params.per_group = tasks_of_group(params.work, point_bytes, group_bytes, units);
   return ceil_div(params.work, params.per_group);
 }
 

@@ -147,12 +147,13 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   values["ranges"] = vectors.ranges;
   const Pieces c = cut(problem, values.at("piece"), device);
   const Split split = split_of(c.parts, problem.outputs(), values, device);
-  const auto launches = [=, &problem] {
+  const auto launches = [=, &problem, units = i64(device.units())] {
     ReduceLaunch main("rows_cpu", problem);
     main.all_arguments = true;
     main.set_pieces(c);
     ReduceParams& params = main.params;
-    params.per_group = std::max<i64>(1, c.piece / (params.count / c.parts));
+    const i64 element = problem.element_bytes();
+    params.per_group = tasks_of_group(params.tasks, params.count / c.parts * element, c.piece * element, units);
     const i64 lanes = std::max(vector_lanes, lanes_of(problem, device));
     if (params.per_group > lanes) params.per_group = ceil_div(params.per_group, lanes) * lanes;
     define(main, values, problem, device).set("IN_PAIRS", 0);
