@@ -76,7 +76,7 @@ axisloom_embed(axisloom_host_kernels)
 
 # Large cold kernels that no processor of a level above the baseline takes for their speed: -O2 takes two to four times as
 # long for them. The tiles are kernels for cards, played for ladders and tests; of the others there are hot ones.
-set(host_brief "^cold (matmul/(tile|mma|wgmma|pack|packed)|rearrange/tile|einsum/map)\\.kernel")
+set(host_brief "^cold (matmul/(tile|mma|wgmma|pack|packed)|rearrange/tile|einsum/map|reduce/(scalar|fold))\\.kernel")
 
 # One file of some lines of the list for one level. `options`: more ones for the compiler.
 set(host_sources)
@@ -120,10 +120,11 @@ foreach(line IN LISTS host_lines)
         set(levels)
       endif()
       set(options)
+      if(unit_key MATCHES " reduce/")
+        list(APPEND options ${host_wraps})
+      endif()
       if(unit_key MATCHES "${host_brief}")
-        set(options -O1)
-      elseif(unit_key MATCHES " reduce/")
-        set(options ${host_wraps})
+        list(APPEND options -O1)
       endif()
       foreach(level IN LISTS levels)
         axisloom_host_unit(${unit_first} ${unit_count} ${level} ${contract} "${options}")

@@ -173,7 +173,7 @@ INLINE Values sums_at(REF(ELEMENT, a), const i64 at, const int count, const i64 
 #endif
 
 // The first `count` of LANES elements that lie `stride` scalars apart; the other lanes hold nothing.
-INLINE Values some_values_at(REF(ELEMENT, a), const index_t at, const index_t stride, const index_t count) {
+CALLED Values some_values_at(REF(ELEMENT, a), const index_t at, const index_t stride, const index_t count) {
   union {
     VALUE lane[LANES];
     VALUES all;
@@ -283,7 +283,7 @@ INLINE void fold_halves(Lanes* const lanes, int count) {
 }
 
 // Up to LANES of them, into the first.
-INLINE void fold_each(Lanes* const lanes, int count) {
+CALLED void fold_each(Lanes* const lanes, int count) {
   FOLD_PAIRS(lanes, count, HALF_LANES)
   fold_halves(lanes, count);
 }
