@@ -266,7 +266,11 @@ def flashinfer_communicator(x: torch.Tensor) -> Any:
         from flashinfer.comm import UlyssesCommunicator
     except ImportError:
         return None
-    return UlyssesCommunicator(max_elems=x.numel(), dtype=x.dtype)
+    try:  # by its own kernel; left to choose, it takes NCCL wherever it is not sure of the link
+        return UlyssesCommunicator(max_elems=x.numel(), dtype=x.dtype, backend="nvlink")
+    except RuntimeError as error:
+        say(f"flashinfer goes by NCCL: {error}")
+        return UlyssesCommunicator(max_elems=x.numel(), dtype=x.dtype)
 
 
 def timed(mib: int, dtype: torch.dtype, device: torch.device, figures: dict[str, Any]) -> list[dict[str, Any]]:

@@ -63,15 +63,16 @@ OURS = ("staged", "direct", "direct into out")
 
 def cards_table(document):
     """A line for each size: microseconds, share of the bound, and how many times as long PyTorch takes."""
-    lines = [f"| a card, {document['ranks']} cards | PyTorch, us | " + " | ".join(OURS) + " |", "|---|---|" + "---|" * len(OURS)]
     found = {(case["mib"], case["dtype"], case["by"]): case for case in document["cases"] if "seconds" in case}
+    ways = OURS + tuple(dict.fromkeys(by for _, _, by in found if by.startswith("flashinfer")))
+    lines = [f"| a card, {document['ranks']} cards | PyTorch, us | " + " | ".join(ways) + " |", "|---|---|" + "---|" * len(ways)]
     for graph in ("", ", in a graph"):
         for mib, dtype in dict.fromkeys((mib, dtype) for mib, dtype, by in found if by == TORCH + graph):
             torch = found[mib, dtype, TORCH + graph]["seconds"]
             cells = []
-            for name in OURS:
-                case = found[mib, dtype, name + graph]
-                cells.append(f"{case['seconds'] * 1e6:.0f} us, {case['share_of_bound']:.2f}, {torch / case['seconds']:.2f} x")
+            for name in ways:
+                case = found.get((mib, dtype, name + graph))
+                cells.append("" if case is None else f"{case['seconds'] * 1e6:.0f} us, {case['share_of_bound']:.2f}, {torch / case['seconds']:.2f} x")
             lines.append(f"| {mib} MiB, {dtype.removeprefix('torch.')}{graph} | {torch * 1e6:.0f} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
