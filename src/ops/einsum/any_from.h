@@ -5,9 +5,10 @@
 SETTING(KIND, one_of(I8 U8 I16 U16 I32 U32 I64 U64 BOOL F32 F64 F16 BF16), U8)  // see above
 SETTING(PAIRS, flag, 0)  // factors are pairs, the real part first
 
-// OF(kind, T, VECTORS) for each kind whose numbers are of a type T, and whether vectors of them are converted as such; integers
-// do not come of floats. Of 64-bit integers as floats vectors would be no faster on most processors, and large.
-#define EACH_SHORT_INTEGER(OF) OF(I8, i8, 1) OF(U8, u8, 1) OF(I16, i16, 1) OF(U16, u16, 1) OF(I32, i32, 1) OF(U32, u32, 1)
+// OF(kind, T, VECTORS) for each kind whose numbers are of a type T, and whether vectors of them are converted as such.
+// Integers do not come of floats. Of 64-bit integers as floats vectors would be no faster on most processors, and large.
+#define EACH_SHORT_INTEGER(OF) \
+  OF(I8, i8, 1) OF(U8, u8, 1) OF(I16, i16, 1) OF(U16, u16, 1) OF(I32, i32, 1) OF(U32, u32, 1)
 #if REAL_F32 || REAL_F64
 #define EACH_KIND(OF) EACH_SHORT_INTEGER(OF) OF(I64, i64, 0) OF(U64, u64, 0) OF(F32, f32, 1) OF(F64, f64, 1)
 #else
@@ -41,8 +42,8 @@ SETTING(PAIRS, flag, 0)  // factors are pairs, the real part first
   }                                                                                                               \
   break;
 
-// Numbers i, i + step ... of an array, to numbers `to_step` apart. One copy of it: inlined wherever a factor is read, with
-// a choice of kinds for each vector, it was nine tenths of a kernel of 32 KB.
+// Numbers i, i + step ... of an array, to numbers `to_step` apart. One copy of it: inlined wherever a factor is read,
+// with a choice of kinds for each vector, it was nine tenths of a kernel of 32 KB.
 CALLED void take_numbers(REF(u8, from), const index_t i, const index_t step, const index_t count, SCALAR* const to,
                          const index_t to_step) {
   index_t j = 0;
@@ -59,8 +60,8 @@ CALLED void take_numbers(REF(u8, from), const index_t i, const index_t step, con
   }
 }
 
-// Elements i, i + step ... of an array, the parts of each side by side; `to` has room for whole vectors. At step 0 they are
-// the same one.
+// Elements i, i + step ... of an array, the parts of each side by side; `to` has room for whole vectors. At step 0 they
+// are the same one.
 #if COMPLEX
 #define PARTS 2
 #define TAKEN_ELEMENT(from, j) MAKE_ACC((from)[2 * (j)], (from)[2 * (j) + 1])
