@@ -61,6 +61,8 @@ class Elements {
     real.add(re);
     imag.add(im);
     moduli.add(modulus);
+    for (const Real part : {re, im})
+      if (std::isfinite(part)) finite_parts += std::abs(part);
     squares.add(re * re + im * im);
     wrapped_sum += as_integer(re);
     wrapped_product *= as_integer(re);
@@ -81,6 +83,7 @@ class Elements {
   Real growth = 1;     // all factors above 1 multiplied: no partial product is larger
   Real shrinkage = 1;  // all below 1 but 0: none is smaller
   Real largest_modulus = 0;
+  Real finite_parts = 0;  // their sizes added up
 
  private:
   static u64 as_integer(Real x) {
@@ -174,12 +177,14 @@ Real bound_of(const Recipe& recipe, const Elements& all) {
   const core::FloatFormat &value = format_of(recipe.value), &out = format_of(recipe.out);
   const Real count = all.count, moduli = all.moduli.sum, squares = all.squares.sum, product = std::abs(all.product);
   // Infinities and NaNs come out as they are in any order, but not of products that may be 0 before they meet an
-  // infinity, nor of complex ones, in which an infinity times 0 is NaN.
-  if (!std::isfinite(moduli)) {
-    const bool depends = all.shrinkage < value.least() || recipe.components == 2;
-    return recipe.accumulation == Accumulation::product && depends ? infinite : 0;
-  }
+  // infinity, nor of complex ones, in which an infinity times 0 is NaN. Of a complex sum the other part may be finite.
   const Real terms = std::ceil(std::log2(std::max<Real>(count, 1))) + 40;
+  if (!std::isfinite(moduli)) {
+    if (recipe.accumulation == Accumulation::product)
+      return all.shrinkage < value.least() || recipe.components == 2 ? infinite : 0;
+    const bool other_part = recipe.accumulation == Accumulation::compensated && recipe.components == 2;
+    return other_part ? terms * u * all.finite_parts : 0;
+  }
   if (recipe.accumulation == Accumulation::product) {
     if (all.growth >= value.largest()) return infinite;
     const Real tiny = 2 * count * value.least() * all.growth + out.least();

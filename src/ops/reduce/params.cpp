@@ -72,7 +72,8 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
 
 /// The same of what has become values already, so that one kernel serves all that become such values.
 Recipe of_values(Recipe recipe) {
-  if (recipe.components == 1) recipe.in = recipe.value;
+  const Dtype complex = recipe.value == Dtype::f64 ? Dtype::c128 : Dtype::c64;
+  recipe.in = recipe.components == 1 ? recipe.value : complex;
   recipe.mapping = Mapping::identity;
   recipe.bits = false;
   return recipe;
