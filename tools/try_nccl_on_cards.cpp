@@ -38,7 +38,7 @@ namespace {
 
 using namespace axisloom;
 
-constexpr int times = 7, calls = 10;  // a time is the median of 7 runs of 10 calls
+constexpr int times = 7, calls = 30;  // a time is the median of 7 runs of 30 calls
 
 /// A function of a library, by its C type.
 template <class Signature>

@@ -24,21 +24,18 @@ void __trap() {
   throw Trapped();
 }
 void __syncthreads() {}
-void __threadfence_system() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-}
 unsigned __umulhi(unsigned a, unsigned b) {
   return unsigned(u64(a) * b >> 32);
-}
-unsigned atomicAdd(unsigned* to, unsigned by) {
-  return std::atomic_ref(*to).fetch_add(by);
 }
 unsigned acquire(const unsigned* flag) {
   std::this_thread::yield();
   return std::atomic_ref(*const_cast<unsigned*>(flag)).load(std::memory_order_acquire);
 }
-void tell(unsigned* flag, unsigned value) {
-  std::atomic_ref(*flag).store(value, std::memory_order_release);
+void add(unsigned* flag, unsigned value) {
+  std::atomic_ref(*flag).fetch_add(value);
+}
+void add_released(unsigned* flag, unsigned value) {
+  std::atomic_ref(*flag).fetch_add(value, std::memory_order_release);
 }
 unsigned long long nanoseconds() {
   return u64(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
@@ -51,9 +48,8 @@ namespace emulated {
 #define __global__
 #define __shared__ thread_local
 #define __grid_constant__
-#define __launch_bounds__(items, resident)
+#define __launch_bounds__(items)
 #define GROUP 1
-#define RESIDENT 1
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wsign-compare"

@@ -1,10 +1,10 @@
 // Copies between the memories of cards of one host in a single launch, with meetings of all cards before and behind
 // them. For NVRTC; sm_70 and later. job.h stands before it.
 //
-// A card's flags, 32 bits each: `ranks` of who has come, `ranks` of who has ended, the number of the last meeting, and
-// how many groups of the running launch have ended. They are zero before the first launch. Numbers of meetings only
-// grow and are kept on the card, so that a captured launch can be replayed.
-#define UNROLL 4  // loads of an item before its stores: a link has some microseconds of bytes in flight
+// A card's flags, 32 bits each: how often each rank has come, how much of its launches has ended, and how many launches
+// of this card have met, and how many of them behind. They are zero before the first. Numbers only grow and are kept on
+// the card, so that a captured launch can be replayed.
+constexpr u32 lanes = GROUP < strip_lanes ? GROUP : strip_lanes;
 
 #ifndef EMULATED  // tests run this file on the host
 #define UNROLLED _Pragma("unroll")
@@ -15,9 +15,14 @@ __device__ u32 acquire(const u32* const flag) {
   return value;
 }
 
-// Not a release: the stream orders what came before a launch, and a fence stands before what is told at its end.
-__device__ void tell(u32* const flag, const u32 value) {
-  asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
+// Not a release: the stream orders what came before a launch.
+__device__ void add(u32* const flag, const u32 value) {
+  asm volatile("red.relaxed.sys.global.add.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
+}
+
+// Whoever acquires the sum sees what this thread's group wrote.
+__device__ void add_released(u32* const flag, const u32 value) {
+  asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
 }
 
 __device__ u64 nanoseconds() {
@@ -36,39 +41,37 @@ __device__ void await(const u32* const flag, const u32 number, const u64 patienc
 
 __device__ u32* flags_of(const Job& job, const u32 rank) { return (u32*)job.flags[rank]; }
 
-// One group tells all others; each group that sends sees for itself who has come.
-__device__ void meet_before(const Job& job, const u32 number) {
-  if (blockIdx.x == 0)
-    for (u32 rank = threadIdx.x; rank < job.ranks; rank += GROUP) tell(flags_of(job, rank) + job.rank, number);
-  if (blockIdx.x >= job.send_groups) return;
+// Before the card's own number is read, which takes most of a microsecond.
+__device__ void come(const Job& job) {
+  for (u32 rank = threadIdx.x; rank < job.ranks; rank += GROUP) add(flags_of(job, rank) + job.rank, 1);
+}
+
+__device__ void await_all(const Job& job, const u32 launch) {
   for (u32 rank = threadIdx.x; rank < job.ranks; rank += GROUP)
-    await(flags_of(job, job.rank) + rank, number, job.patience);
+    await(flags_of(job, job.rank) + rank, launch, job.patience);
   __syncthreads();
 }
 
-// The last group to end tells all others and waits for them.
-__device__ void meet_after(const Job& job, const u32 number) {
+// Each group adds to the sums of this card that all cards have. However many groups there are, a launch adds `whole`, so
+// nobody has to know.
+constexpr u32 whole = 1 << 16;
+
+// The last group waits for all: for those of its own card since they have to read the numbers, too, before they change.
+__device__ void finish(const Job& job, const u32 launch) {
   u32* const own = flags_of(job, job.rank);
-  __shared__ bool last;
+  const u32 added = blockIdx.x == 0 ? whole - (gridDim.x - 1) : 1;
+  const u32 met = own[2 * job.ranks + 1] + job.after;
   __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence_system();
-    last = atomicAdd(own + 2 * job.ranks + 1, 1) == gridDim.x - 1;
-    __threadfence_system();
-  }
+  for (u32 rank = threadIdx.x; rank < job.ranks; rank += GROUP)
+    if (job.after || rank == job.rank) add_released(flags_of(job, rank) + job.ranks + job.rank, added);
+  if (blockIdx.x != gridDim.x - 1) return;
+  for (u32 rank = threadIdx.x; rank < job.ranks; rank += GROUP)
+    if (job.after || rank == job.rank)
+      await(own + job.ranks + rank, (rank == job.rank ? launch : met) * whole, job.patience);
   __syncthreads();
-  if (!last) return;
-  if (job.after) {
-    for (u32 rank = threadIdx.x; rank < job.ranks; rank += GROUP)
-      tell(flags_of(job, rank) + job.ranks + job.rank, number);
-    for (u32 rank = threadIdx.x; rank < job.ranks; rank += GROUP)
-      await(own + job.ranks + rank, number, job.patience);
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    own[2 * job.ranks] = number;
-    own[2 * job.ranks + 1] = 0;
-  }
+  if (threadIdx.x > 0) return;
+  own[2 * job.ranks] = launch;
+  own[2 * job.ranks + 1] = met;
 }
 
 struct Ends {
@@ -99,24 +102,36 @@ struct Share {
   u32 group, groups;
 };
 
-template <class Unit>
-__device__ void move(const Job& job, const Share& share) {
-  const u32 step = share.groups * GROUP;
-  for (u32 first = share.group * GROUP + threadIdx.x; first < share.total; first += step * UNROLL) {
-    Unit values[UNROLL];
-    u64 to[UNROLL];
+// An item looks up where strips of its units lie, `lanes` apart, loads, and then stores. What it loads first, nobody
+// else writes: it does not wait for the meeting.
+template <class Unit, u32 strip>
+__device__ void move(const Job& job, const Share& share, const u32 launch) {
+  constexpr u32 strips = loads / strip;
+  const u32 item = share.group * GROUP + threadIdx.x, step = share.groups * GROUP * strip;
+  u32 first = item / lanes * (lanes * strip) + item % lanes;
+  Unit values[loads];
+  u64 to[strips];
+  const auto load = [&] {
     UNROLLED
-    for (u32 k = 0; k < UNROLL; ++k) {
+    for (u32 k = 0; k < strips; ++k) {
       if (first + k * step >= share.total) break;
       const Ends ends = ends_of(job, share.copies, first + k * step);
-      values[k] = *(const Unit*)ends.from;
       to[k] = ends.to;
+      UNROLLED
+      for (u32 j = 0; j < strip; ++j) values[k * strip + j] = ((const Unit*)ends.from)[j * lanes];
     }
+  };
+  load();
+  if (job.before && blockIdx.x < job.send_groups) await_all(job, launch);
+  while (first < share.total) {
     UNROLLED
-    for (u32 k = 0; k < UNROLL; ++k) {
+    for (u32 k = 0; k < strips; ++k) {
       if (first + k * step >= share.total) break;
-      *(Unit*)to[k] = values[k];
+      UNROLLED
+      for (u32 j = 0; j < strip; ++j) ((Unit*)to[k])[j * lanes] = values[k * strip + j];
     }
+    first += step * strips;
+    load();
   }
 }
 
@@ -128,21 +143,21 @@ __device__ Share share_of(const Job& job, const JobCopy* const copies) {
           sends ? job.send_groups : gridDim.x - job.send_groups};
 }
 
-extern "C" __global__ void __launch_bounds__(GROUP, RESIDENT) card_copies(const __grid_constant__ Job job) {
+extern "C" __global__ void __launch_bounds__(GROUP) card_copies(const __grid_constant__ Job job) {
   __shared__ JobCopy copies[most_copies];
+  const bool meets = job.before || job.after;
+  if (meets && blockIdx.x == 0) come(job);
+  const u32 launch = meets ? flags_of(job, job.rank)[2 * job.ranks] + 1 : 0;
   for (u32 word = threadIdx.x; word < job.copies * sizeof(JobCopy) / 4; word += GROUP)
     ((u32*)copies)[word] = ((const u32*)job.copy)[word];
-  const bool meets = job.before || job.after;
-  const u32 number = meets ? flags_of(job, job.rank)[2 * job.ranks] + 1 : 0;
   __syncthreads();
-  if (job.before) meet_before(job, number);
   const Share share = share_of(job, copies);
   switch (job.unit) {
-    case 16: move<uint4>(job, share); break;
-    case 8: move<u64>(job, share); break;
-    case 4: move<u32>(job, share); break;
-    case 2: move<unsigned short>(job, share); break;
-    default: move<unsigned char>(job, share);
+    case 16: job.in_strips ? move<uint4, loads>(job, share, launch) : move<uint4, 1>(job, share, launch); break;
+    case 8: move<u64, 1>(job, share, launch); break;
+    case 4: move<u32, 1>(job, share, launch); break;
+    case 2: move<unsigned short, 1>(job, share, launch); break;
+    default: move<unsigned char, 1>(job, share, launch);
   }
-  if (meets) meet_after(job, number);
+  if (meets) finish(job, launch);
 }

@@ -25,7 +25,7 @@ bool has_rows(const core::Move& move) {
   return !move.axes.empty() && move.axes.back().in == 1 && move.axes.back().out == 1;
 }
 
-constexpr i64 widest_unit = 16;
+constexpr i64 widest_unit = 16, strip_bytes = widest_unit * loads * strip_lanes;
 
 /// Bytes that the kernel can move at a time: an element, or more where rows of them lie alike on both sides.
 i64 unit_of(const core::Move& move) {
@@ -35,6 +35,11 @@ i64 unit_of(const core::Move& move) {
   const i64 aligned = std::min(core::proven_alignment(move, false, fastest, widest_unit),
                                core::proven_alignment(move, true, fastest, widest_unit));
   return std::clamp(std::min(aligned, row & -row), move.element, widest_unit);
+}
+
+/// Whether each row is so many strips: the kernel looks up one unit of each.
+bool in_strips(const core::Move& move) {
+  return has_rows(move) && move.axes.back().extent * move.element % strip_bytes == 0;
 }
 
 JobAxis axis_of(i64 extent, i64 from, i64 to) {
@@ -90,6 +95,8 @@ std::optional<Job> job_of(const Stage& stage) {
   job.before = stage.before;
   job.after = stage.after;
   job.unit = u32(unit);
+  job.in_strips =
+      unit == widest_unit && std::ranges::all_of(moves, in_strips, &std::pair<core::Move, const SlotCopy*>::first);
   for (const auto& [move, one] : moves) {
     const bool cut = unit < move.element && !has_rows(move);
     if (move.axes.size() + cut > most_axes) return {};

@@ -10,6 +10,9 @@ constexpr u32 most_ranks = 16;
 constexpr u32 most_slots = 2 + most_ranks;
 constexpr u32 most_axes = 5, most_copies = 18;
 
+constexpr u32 loads = 4;         // of an item before its stores: a link has some microseconds of bytes in flight
+constexpr u32 strip_lanes = 32;  // items that move units side by side
+
 struct JobAxis {
   u32 extent;
   u32 multiplier, shift;  // by which to divide by it
@@ -31,6 +34,7 @@ struct Job {
   u32 rank, ranks;
   u32 before, after;  // whether there are meetings
   u32 unit;           // bytes that an item moves at a time
+  u32 in_strips;      // whether all rows are strips of `loads` x `strip_lanes` units
   u32 sends, copies;  // those that are sent come first
   u32 send_groups;    // at least 1 where cards meet before
   JobCopy copy[most_copies];

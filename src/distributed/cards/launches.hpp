@@ -22,8 +22,8 @@ namespace axisloom::distributed::cards {
 device::BuildRequest kernel();
 
 /// Up to so many bytes, of what a card sends and keeps, one kernel does all, meetings included. Two H200 exchange 64
-/// MiB each in 106 us by it, in 121 by the copy engine beside a plan's kernel; 256 MiB in 383 us both ways.
-inline constexpr i64 most_single = i64{128} << 20;
+/// MiB each in 98 us by it, where the copy engine beside a plan's kernel took 121; 256 MiB in 376, where it took 388.
+inline constexpr i64 most_single = i64{256} << 20;
 /// More than that goes by buffers in rounds, at most so many: what came in one is unpacked while the next is under way.
 /// Two H200 took 165 us for 64 MiB in rounds of 8 MiB, and 124 in one.
 inline constexpr i64 least_round = i64{64} << 20, most_rounds = 4;
