@@ -57,6 +57,7 @@ if(AXISLOOM_SANITIZE MATCHES "undefined")
   endforeach()
 endif()
 
+list(APPEND host_options -DAXISLOOM_HOST_KERNELS)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Loops over elements stay loops: as calls of memmove, short ones take several times as long.
   list(APPEND host_options -fno-tree-loop-distribute-patterns -Wno-psabi)

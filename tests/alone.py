@@ -21,16 +21,17 @@ LEFT_OUT = ("tests/unit/dialect_cpp_emulated", "tests/unit/bench_peer_declaratio
 
 
 def command_of(build):
-    """The compiler of a build with every folder and macro that it gives to some source of the project itself."""
-    compiler, flags = None, []
+    """The compiler of a build with every folder that it gives to some source of the project itself, and every macro, as the
+    first that has it has it."""
+    compiler, flags = None, {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         words = [word for word in shlex.split(entry["command"]) if "ccache" not in word]
         compiler = compiler or words[0]
         for i, word in enumerate(words):
             flag = [word, words[i + 1]] if word == "-isystem" else [word]
             if word.startswith(("-D", "-I", "-isystem")) and "/tests/" not in flag[-1] and not flag[-1].endswith("/src/ops"):
-                flags += flag if flag[-1] not in flags else []
-    return [compiler, "-std=c++20", "-fsyntax-only", "-w", *flags]
+                flags.setdefault(flag[-1].partition("=")[0], flag)
+    return [compiler, "-std=c++20", "-fsyntax-only", "-w", *(word for flag in flags.values() for word in flag)]
 
 
 def fault_of(command, name):

@@ -52,11 +52,13 @@ some_of() {
   echo "$((seed % parts + 1))/$parts"
 }
 
-# check_cases OPTIONS...: every file of cases, as many at a time as there are cores; those with most kernels first.
-check_cases() {
-  printf '%s\n' tests/cases/{einsum,reduce,reduce_teams,permute,vectors}.cases tests/cases/*.cases | awk '!seen[$0]++' |
-    xargs -n 1 -P "$jobs" build/axisloom check "$@" --cases
+# case_files: every file of cases, those with most kernels first.
+case_files() {
+  printf '%s\n' tests/cases/{reduce,einsum,reduce_teams,permute,vectors}.cases tests/cases/*.cases | awk '!seen[$0]++'
 }
+# check_files OPTIONS...: those on standard input, as many at a time as there are cores.
+check_files() { xargs -n 1 -P "$jobs" build/axisloom check "$@" --cases; }
+check_cases() { case_files | check_files "$@"; }
 
 # --- suites -----------------------------------------------------------------------------------------------------------
 
@@ -85,7 +87,9 @@ check_played() {
 }
 suite_unit() { tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="-$slow"; }
 suite_slow() { SHARDED_FIRST="${slow//:/ }" tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="$slow"; }
-suite_cases() { check_cases; }
+suite_cases() { case_files | grep -v /dtypes.cases | check_files; }
+# Of reductions of every dtype a part, since each is a kernel for the driver to compile. The suite host has them all.
+suite_dtypes() { build/axisloom check --part "$(some_of 4 1)" --seed "$seed" --cases tests/cases/dtypes.cases; }
 # has_level LEVEL: whether this processor has that level of the instruction set.
 has_level() { AXISLOOM_ISA="$1" build/axisloom --quiet check --device host "copy u8 1" > /dev/null 2>&1; }
 # check_level LEVEL: on the host as on a machine without drivers and compilers. What lies beyond v4 counts for products alone.
@@ -122,7 +126,7 @@ suite_neon() {
     export AXISLOOM_ISA="$isa"
     printf '%s\n' tests/cases/{permute,transpose,relayout,runs,copy,edge,repeat,vectors}.cases |
       xargs -n 1 -P "$jobs" "${program[@]}" --cases || return 1
-    printf '%s\n' tests/cases-host/*.cases tests/cases/{reduce,einsum,slices}.cases |
+    printf '%s\n' tests/cases-host/*.cases tests/cases/{reduce,dtypes,einsum,slices}.cases |
       xargs -n 1 -P "$jobs" "${program[@]}" --part "$(some_of 32 1)" --cases || return 1
     "${program[@]}" --random "$(by_level 100 250 20000)" --seed "$seed" || return 1
   done
@@ -183,7 +187,10 @@ suite_oclgrind() {
 suite_abi() { "$python" tools/check_abi.py build/libaxisloom.so && "$python" tests/abi_test.py; }
 suite_modules() { python3 tests/modules.py && python3 tests/places.py && python3 tests/packages/recipes.py; }
 suite_parts() { tests/add_parts.sh build; }
-suite_alone() { python3 tests/alone.py build; }
+suite_alone() {
+  python3 tests/alone.py build || return 1
+  if [[ $level == long ]]; then python3 tests/alone.py --sources build; fi
+}
 # Packages, as they are made and used: Debian's in a system of their own.
 suite_packages() {
   tools/install_dependencies.sh packages || return 1
@@ -329,7 +336,7 @@ report() {
 # Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
 # The longest come first, so that the last ones fill the gaps.
 case "$level" in
-  test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer python mpi gloo") ;;
+  test) stages=("nvrtc build" "unit" "cases" "consumer host python cli dtypes docs mpi index64 assembly random abi modules gloo") ;;
   # Those come last that are left out first where time is short (AXISLOOM_DEADLINE).
   *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "packages tsan faults wheel"
     "oclgrind asan_program programs fuzz mpi" "gloo neon profiles implementations slow") ;;

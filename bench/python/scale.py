@@ -2,8 +2,8 @@
 """What rearranging distributed arrays asks of each rank, by the planner's own lists: bytes, messages, and the time to plan them.
 
 Usage: bench/python/scale.py --json FILE     plans for 8 to 1,024 ranks
-       bench/python/scale.py --table FILE    what it, tools/try_distributed_on_cards.py or tools/measure_mpi.sh wrote, as a
-                                             table in Markdown
+       bench/python/scale.py --table FILE    what it, dask_speed.py, tools/try_distributed_on_cards.py or
+                                             tools/measure_mpi.sh wrote, as a table in Markdown
 """
 
 import argparse
@@ -104,9 +104,22 @@ def nccl_table(document):
     return "\n".join(lines)
 
 
+def dask_table(document):
+    """A line for each pattern: how many times as long, and as much memory, what users of Dask write takes."""
+    lines = ["| blocks of | pattern | Dask: time | memory | `p2p` first: time | memory |", "|---|---|---|---|---|---|"]
+    for case in document["cases"]:
+        times, peaks = ([f"{of[name] / of['axisloom']:.2f}" if name in of else "" for name in ("dask", "p2p")]
+                        for of in (case["seconds"], case["peak_bytes"]))
+        cells = [" x ".join(map(str, case["chunks"])), f"`{case['pattern']}`", times[0], peaks[0], times[1], peaks[1]]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def table_of(document):
     if "records" in document:
         return table(document["records"])
+    if "dask" in document:
+        return dask_table(document)
     if "nccl" in document:
         return nccl_table(document)
     return ranks_table(document) if "processors" in document else cards_table(document)

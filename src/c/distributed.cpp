@@ -65,8 +65,6 @@ std::unique_ptr<axl_copies> listed(const std::vector<TransferCopy>& copies, i64 
   return result;
 }
 
-constexpr Role the_input = 0;
-
 }  // namespace
 }  // namespace axisloom::c
 

@@ -22,8 +22,6 @@ struct axl_shared_output {
 namespace axisloom::c {
 namespace {
 
-constexpr Role the_input = 0;
-
 ExchangeOptions options_of(const axl_exchange_options* pointer) {
   ExchangeOptions options;
   const auto given = sized_copy(pointer, "the options have", "axl_exchange_options");

@@ -27,7 +27,7 @@ static_assert(status_of(Errc::usage) == AXL_USAGE && status_of(Errc::shape) == A
               status_of(Errc::device) == AXL_DEVICE && status_of(Errc::device_lost) == AXL_DEVICE_LOST &&
               status_of(Errc::after_fork) == AXL_AFTER_FORK);
 
-const char* text_of(std::string LastError::*part) noexcept {
+const char* text_in_last(std::string LastError::*part) noexcept {
   const LastError* const last = Last::get();
   return last ? (last->*part).c_str() : no_memory;
 }
@@ -60,11 +60,11 @@ axl_status failed_without_memory() noexcept {
 using namespace axisloom;
 
 const char* axl_last_error() {
-  return c::text_of(&c::LastError::message);
+  return c::text_in_last(&c::LastError::message);
 }
 
 const char* axl_last_remedy() {
-  return c::text_of(&c::LastError::remedy);
+  return c::text_in_last(&c::LastError::remedy);
 }
 
 const char* axl_status_name(axl_status status) {

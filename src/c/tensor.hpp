@@ -11,7 +11,7 @@ namespace axisloom::c {
 
 /// Which tensor of a call, for messages: an input by number, or the output.
 using Role = std::size_t;
-inline constexpr Role the_output = ~Role{0}, the_tensor = ~Role{1};
+inline constexpr Role the_input = 0, the_output = ~Role{0}, the_tensor = ~Role{1};
 /// "input 0", "the output", "the tensor".
 std::string text_of(Role role);
 

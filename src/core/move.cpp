@@ -10,8 +10,8 @@
 namespace axisloom::core {
 namespace {
 
-constexpr const char* offset_name = "an element offset of a move";
-constexpr const char* count_name = "the number of elements of a move";
+constexpr const char* move_offset = "an element offset of a move";
+constexpr const char* move_count = "the number of elements of a move";
 
 void check(const Move& move) {
   for (const Loop& axis : move.axes)
@@ -37,7 +37,7 @@ struct Existing {
 
 Existing existing(const Move& move) {
   const i64 outer = move.axes[move.tail->outer].extent, inner = move.axes[move.tail->inner].extent;
-  const i64 count = std::clamp<i64>(move.tail->count, 0, checked_mul(outer, inner, count_name));
+  const i64 count = std::clamp<i64>(move.tail->count, 0, checked_mul(outer, inner, move_count));
   if (inner == 0) return {};
   return {count / inner, count % inner, inner};
 }
@@ -57,7 +57,7 @@ void shorten_tail_axis(Move& move) {
 Bounds tail_axis_bounds(const Move& move, Operand operand, i64 start) {
   const Existing exist = existing(move);
   Loop outer = move.axes[move.tail->outer], inner = move.axes[move.tail->inner];
-  const i64 last_row = checked_add(start, checked_mul(exist.full, outer.*operand, offset_name), offset_name);
+  const i64 last_row = checked_add(start, checked_mul(exist.full, outer.*operand, move_offset), move_offset);
   outer.extent = exist.full;
   const Bounds rows = reach(std::array{outer, inner}, operand, start);
   inner.extent = exist.rest;
@@ -74,9 +74,9 @@ Bounds bounds_of(const Move& move, Operand operand, i64 offset, bool only_existi
   Bounds bounds = reach(tail ? free_loops(move) : move.axes, operand, offset);
   if (tail) {
     const Bounds pair = tail_axis_bounds(move, operand, 0);
-    bounds = {checked_add(bounds.low, pair.low, offset_name), checked_add(bounds.high, pair.high, offset_name)};
+    bounds = {checked_add(bounds.low, pair.low, move_offset), checked_add(bounds.high, pair.high, move_offset)};
   }
-  return {bounds.low, checked_add(bounds.high, 1, offset_name)};
+  return {bounds.low, checked_add(bounds.high, 1, move_offset)};
 }
 
 /// Number of different pairs (outer, inner) that are read through a tail, where a stride of 0 repeats an element.
@@ -91,7 +91,7 @@ i64 pairs_read(const Move& move) {
 }
 
 i64 elements_read(const Move& move) {
-  const i64 read = checked_mul(move.tail ? pairs_read(move) : 1, distinct(free_loops(move), &Loop::in), count_name);
+  const i64 read = checked_mul(move.tail ? pairs_read(move) : 1, distinct(free_loops(move), &Loop::in), move_count);
   // Windows that slide over each other read an element again, from the cache.
   const Bounds bounds = in_bounds(move);
   return std::min(read, bounds.high - bounds.low);
@@ -112,7 +112,7 @@ void insert_tail_axis(Move& move, const Loop& outer, const Loop& inner) {
 void split_askew_elements(Move& move) {
   if (move.element <= std::min(move.in_align, move.out_align)) return;
   constexpr i64 parts = 2;
-  const auto scale = [](i64& number) { number = checked_mul(number, parts, offset_name); };
+  const auto scale = [](i64& number) { number = checked_mul(number, parts, move_offset); };
   move.element /= parts;
   scale(move.in_offset);
   scale(move.out_offset);
