@@ -52,11 +52,11 @@ __device__ void await_all(const Job& job, const u32 launch) {
   __syncthreads();
 }
 
-// Each group adds to the sums of this card that all cards have. However many groups there are, a launch adds `whole`, so
-// nobody has to know.
+// Every card keeps a sum for this one, to which each of its groups adds when it ends. A launch adds `whole` however many
+// groups it has, so nobody has to know how many.
 constexpr u32 whole = 1 << 16;
 
-// The last group waits for all: for those of its own card since they have to read the numbers, too, before they change.
+// The last group waits for all others, also for those of its own card: they have read the numbers then that it changes.
 __device__ void finish(const Job& job, const u32 launch) {
   u32* const own = flags_of(job, job.rank);
   const u32 added = blockIdx.x == 0 ? whole - (gridDim.x - 1) : 1;
