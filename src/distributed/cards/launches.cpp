@@ -14,8 +14,8 @@
 namespace axisloom::distributed::cards {
 namespace {
 
-/// One group on each processor: groups that wait for each other must all be running. Two H200 exchange 16 MiB in 28.0 us
-/// so, in 29.8 by two groups of 512 items and in 29.2 by two of 256; 256 MiB take 375 to 378 us by each.
+/// One group on each processor: groups that wait for each other must all be running. Two H200 exchange 16 MiB in 28.0
+/// us so, in 29.8 by two groups of 512 items and in 29.2 by two of 256; 256 MiB take 375 to 378 us by each.
 constexpr unsigned group_size = 512;
 
 std::string define(const char* name, unsigned value) {
