@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 
@@ -85,13 +86,21 @@ std::string table(const std::vector<Line>& lines, const std::string& levels, con
          "  };\n  return kernels;\n}\n\n}  // namespace axisloom::device::host\n";
 }
 
+bool says(const std::string& path, const std::string& text) {
+  std::ifstream file(path);
+  return file && std::string(std::istreambuf_iterator<char>(file), {}) == text;
+}
+
+/// Leaves a file alone that says the same already: a change to one kernel is not to compile all of them again.
 int write(const std::vector<std::string>& arguments) {
   const std::vector<Line> lines = read_list(arguments.at(1));
   const bool is_unit = arguments.at(0) == "unit";
   const std::string text = is_unit
                                ? unit(lines, std::stoul(arguments.at(2)), std::stoul(arguments.at(3)), arguments.at(4))
                                : table(lines, arguments.at(2), arguments.at(3));
-  std::ofstream file(arguments.at(is_unit ? 5 : 4));
+  const std::string& output = arguments.at(is_unit ? 5 : 4);
+  if (says(output, text)) return 0;
+  std::ofstream file(output);
   file << text;
   file.close();
   if (!file) throw std::runtime_error("cannot write " + arguments.back());
