@@ -40,10 +40,6 @@ class Arguments {
   core::ShortList<const void*, usual> begins_;
 };
 
-size_t reach_of(const View& view) {
-  return size_t(view.bounds().high) * size_of(view.dtype);
-}
-
 void run_elsewhere(const OutputArray& out, const Operation& op, const Arguments& arguments, const Device& device) {
   std::vector<std::span<const std::byte>> memory;
   for (const void* const begin : arguments.begins())

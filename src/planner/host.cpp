@@ -164,10 +164,6 @@ class Lent final : public device::Buffer {
   size_t bytes_;
 };
 
-size_t reach_of(const View& view) {
-  return size_t(view.bounds().high) * size_of(view.dtype);
-}
-
 /// The arrays of a plan's run as buffers of which none outlives it.
 void run_lent(const PlanImpl& plan, std::span<const void* const> inputs, void* output) {
   constexpr size_t usual = 8;  // arrays; more are kept on the heap

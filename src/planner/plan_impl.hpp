@@ -32,6 +32,11 @@ constexpr bool arguments_fit(size_t params_bytes, size_t buffers) {
   return params_bytes + 24 * buffers + 8 <= most_params;
 }
 
+/// Bytes from the start of a view's memory to the end of its last element.
+inline size_t reach_of(const View& view) {
+  return size_t(view.bounds().high) * size_of(view.dtype);
+}
+
 /// A buffer argument of a launch.
 struct LaunchBuffer {
   int view = 0;                               // position in Plan::views(), or one of the above

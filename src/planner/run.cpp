@@ -19,7 +19,7 @@ using core::Overlap;
 using ops::Arrays;
 
 /// Buffers of a plan or a launch, usually: a run of those with more allocates.
-constexpr size_t usual = 8;
+constexpr size_t usual_buffers = 8;
 
 /// What a launch of a run waits for besides what the caller names: the launch before, or cleared tickets.
 constexpr size_t most_own_waits = 1;
@@ -147,9 +147,9 @@ class Binding {
   }
   const i64& number(i64 value) { return numbers_.emplace_back(value); }
 
-  core::ShortList<i64, 2 * usual> numbers_;
-  core::ShortList<device::TensorMap, usual> maps_;
-  core::ShortList<device::Arg, 3 * usual + 2> args_;
+  core::ShortList<i64, 2 * usual_buffers> numbers_;
+  core::ShortList<device::TensorMap, usual_buffers> maps_;
+  core::ShortList<device::Arg, 3 * usual_buffers + 2> args_;
 };
 
 // Queues the launches one after the other. When one fails, those before it have finished when the error goes on, since
@@ -241,7 +241,7 @@ void run_here(const PlanImpl& plan, Arrays buffers) {
 Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffer& workspace,
                 std::span<const Event> wait) const {
   const PlanImpl& plan = ops::impl_of(*this);
-  core::ShortList<device::Buffer*, usual> arrays(buffers.size());
+  core::ShortList<device::Buffer*, usual_buffers> arrays(buffers.size());
   for (const Buffer& buffer : buffers) arrays.push_back(buffer.impl().get());
   check_arrays(plan, arrays);
   check_workspace(plan, arrays, workspace);
