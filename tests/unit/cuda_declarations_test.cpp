@@ -40,15 +40,18 @@ TEST(CudaDeclarations, StructuresAgreeWithTheHeader) {
   EXPECT_EQ(offsetof(CUlaunchConfig, attributes), offsetof(::CUlaunchConfig, attrs));
   EXPECT_EQ(offsetof(CUlaunchConfig, attribute_count), offsetof(::CUlaunchConfig, numAttrs));
   EXPECT_EQ(sizeof(CUtensorMap), sizeof(::CUtensorMap));
-  EXPECT_EQ(sizeof(CUmemcpy2D), sizeof(::CUDA_MEMCPY2D));
-  EXPECT_EQ(offsetof(CUmemcpy2D, from_type), offsetof(::CUDA_MEMCPY2D, srcMemoryType));
-  EXPECT_EQ(offsetof(CUmemcpy2D, from_device), offsetof(::CUDA_MEMCPY2D, srcDevice));
-  EXPECT_EQ(offsetof(CUmemcpy2D, from_pitch), offsetof(::CUDA_MEMCPY2D, srcPitch));
-  EXPECT_EQ(offsetof(CUmemcpy2D, to_type), offsetof(::CUDA_MEMCPY2D, dstMemoryType));
-  EXPECT_EQ(offsetof(CUmemcpy2D, to_device), offsetof(::CUDA_MEMCPY2D, dstDevice));
-  EXPECT_EQ(offsetof(CUmemcpy2D, to_pitch), offsetof(::CUDA_MEMCPY2D, dstPitch));
-  EXPECT_EQ(offsetof(CUmemcpy2D, width), offsetof(::CUDA_MEMCPY2D, WidthInBytes));
-  EXPECT_EQ(offsetof(CUmemcpy2D, height), offsetof(::CUDA_MEMCPY2D, Height));
+  EXPECT_EQ(sizeof(CUmemcpy3D), sizeof(::CUDA_MEMCPY3D));
+  EXPECT_EQ(offsetof(CUmemcpy3D, from.type), offsetof(::CUDA_MEMCPY3D, srcMemoryType));
+  EXPECT_EQ(offsetof(CUmemcpy3D, from.device), offsetof(::CUDA_MEMCPY3D, srcDevice));
+  EXPECT_EQ(offsetof(CUmemcpy3D, from.pitch), offsetof(::CUDA_MEMCPY3D, srcPitch));
+  EXPECT_EQ(offsetof(CUmemcpy3D, from.height), offsetof(::CUDA_MEMCPY3D, srcHeight));
+  EXPECT_EQ(offsetof(CUmemcpy3D, to.type), offsetof(::CUDA_MEMCPY3D, dstMemoryType));
+  EXPECT_EQ(offsetof(CUmemcpy3D, to.device), offsetof(::CUDA_MEMCPY3D, dstDevice));
+  EXPECT_EQ(offsetof(CUmemcpy3D, to.pitch), offsetof(::CUDA_MEMCPY3D, dstPitch));
+  EXPECT_EQ(offsetof(CUmemcpy3D, to.height), offsetof(::CUDA_MEMCPY3D, dstHeight));
+  EXPECT_EQ(offsetof(CUmemcpy3D, width), offsetof(::CUDA_MEMCPY3D, WidthInBytes));
+  EXPECT_EQ(offsetof(CUmemcpy3D, height), offsetof(::CUDA_MEMCPY3D, Height));
+  EXPECT_EQ(offsetof(CUmemcpy3D, depth), offsetof(::CUDA_MEMCPY3D, Depth));
   EXPECT_GE(alignof(CUtensorMap), alignof(::CUtensorMap));
 }
 

@@ -94,9 +94,11 @@ class CudaFake : public testing::Test {
     other->copy(*call.b, 0, *staging, 0, sizeof in / 2, waits);
     begin_after(*queue, mark(*other));
     const auto behind = [&](const Buffer& buffer) { return reinterpret_cast<CUdeviceptr>(buffer.native()) + 8; };
-    copy_rows(
-        *other,
-        {.from = behind(*call.b), .to = behind(*staging), .from_pitch = 4, .to_pitch = 4, .width = 4, .count = 2});
+    copy_rows(*other, {.from = {.begin = behind(*call.b), .pitch = 4, .height = 1},
+                       .to = {.begin = behind(*staging), .pitch = 4, .height = 1},
+                       .width = 4,
+                       .count = 1,
+                       .slices = 2});
     EXPECT_FALSE(is_captured(*other));
     MemoryKey key = key_of(*call.b);
     EXPECT_EQ(reach(*device, key, sizeof in, false)->native(), call.b->native());

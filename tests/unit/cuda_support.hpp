@@ -293,11 +293,16 @@ inline void FakeDriver::emulate_memory() {
   e.cuMemcpyAsync.function = [](CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream) {
     return std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes), current();
   };
-  e.cuMemcpy2DAsync_v2.function = [](const CUmemcpy2D* rows, CUstream) {
-    if (rows->from_type != kMemoryDevice || rows->to_type != kMemoryDevice) return kInvalidValue;
-    for (std::size_t row = 0; row < rows->height; ++row)
-      std::memcpy(reinterpret_cast<void*>(rows->to_device + row * rows->to_pitch),
-                  reinterpret_cast<const void*>(rows->from_device + row * rows->from_pitch), rows->width);
+  e.cuMemcpy3DAsync_v2.function = [](const CUmemcpy3D* slices, CUstream) {
+    for (const CUmemcpySide& side : {slices->from, slices->to})
+      if (side.type != kMemoryDevice || side.pitch < slices->width || side.height < slices->height)
+        return kInvalidValue;
+    const auto row_of = [](const CUmemcpySide& side, std::size_t slice, std::size_t row) {
+      return reinterpret_cast<void*>(side.device + (slice * side.height + row) * side.pitch);
+    };
+    for (std::size_t slice = 0; slice < slices->depth; ++slice)
+      for (std::size_t row = 0; row < slices->height; ++row)
+        std::memcpy(row_of(slices->to, slice, row), row_of(slices->from, slice, row), slices->width);
     return current();
   };
   e.cuMemsetD8Async.function = [](CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream) {

@@ -25,12 +25,18 @@ void begin_after(Queue& queue, const SharedEvent& event);
 /// Whether what is queued is captured in a graph.
 bool is_captured(Queue& queue);
 
-/// Rows of bytes, on each side a pitch apart.
+/// Where rows lie on one side of a copy.
+struct RowsSide {
+  CUdeviceptr begin = 0;
+  size_t pitch = 0;   // bytes between rows
+  size_t height = 0;  // rows between slices, at least as many as a slice has
+};
+/// Slices of rows of bytes.
 struct Rows {
-  CUdeviceptr from = 0, to = 0;
-  size_t from_pitch = 0, to_pitch = 0;
-  size_t width = 0;  // of a row
-  size_t count = 0;
+  RowsSide from, to;
+  size_t width = 0;  // bytes of a row
+  size_t count = 0;  // rows of a slice
+  size_t slices = 0;
 };
 /// By the card's copy engine, also to and from another card's memory that this one reaches.
 void copy_rows(Queue& queue, const Rows& rows);

@@ -74,21 +74,19 @@ struct CUlaunchConfig {
   unsigned attribute_count = 0;
 };
 
-/// Of cuMemcpy2DAsync: rows of bytes, on each side a pitch apart.
-struct CUmemcpy2D {
-  size_t from_x = 0, from_y = 0;
-  unsigned from_type = 0;  // CUmemorytype
-  const void* from_host = nullptr;
-  CUdeviceptr from_device = 0;
-  void* from_array = nullptr;
-  size_t from_pitch = 0;
-  size_t to_x = 0, to_y = 0;
-  unsigned to_type = 0;
-  void* to_host = nullptr;
-  CUdeviceptr to_device = 0;
-  void* to_array = nullptr;
-  size_t to_pitch = 0;
-  size_t width = 0, height = 0;
+/// One side of cuMemcpy3DAsync: rows of bytes a pitch apart, and slices a number of rows apart.
+struct CUmemcpySide {
+  size_t x = 0, y = 0, z = 0, lod = 0;
+  unsigned type = 0;  // CUmemorytype
+  void* host = nullptr;
+  CUdeviceptr device = 0;
+  void* array = nullptr;
+  void* reserved = nullptr;
+  size_t pitch = 0, height = 0;
+};
+struct CUmemcpy3D {
+  CUmemcpySide from, to;
+  size_t width = 0, height = 0, depth = 0;
 };
 inline constexpr unsigned kMemoryDevice = 2;  // CUmemorytype
 
@@ -130,7 +128,7 @@ inline constexpr int kCaptureNone = 0;  // CUstreamCaptureStatus
   REQUIRED(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, size_t bytes, CUstream stream))                 \
   REQUIRED(cuMemcpyDtoHAsync_v2, (void* to, CUdeviceptr from, size_t bytes, CUstream stream))                       \
   REQUIRED(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                        \
-  REQUIRED(cuMemcpy2DAsync_v2, (const CUmemcpy2D* rows, CUstream stream))                                           \
+  REQUIRED(cuMemcpy3DAsync_v2, (const CUmemcpy3D* slices, CUstream stream))                                         \
   REQUIRED(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream))                   \
   REQUIRED(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority))                           \
   REQUIRED(cuStreamDestroy_v2, (CUstream stream))                                                                   \

@@ -192,15 +192,12 @@ class CudaQueue final : public Queue {
   }
 
   void copy_rows(const Rows& rows) {
-    const CUmemcpy2D copy{.from_type = kMemoryDevice,
-                          .from_device = rows.from,
-                          .from_pitch = rows.from_pitch,
-                          .to_type = kMemoryDevice,
-                          .to_device = rows.to,
-                          .to_pitch = rows.to_pitch,
-                          .width = rows.width,
-                          .height = rows.count};
-    command({}, false, [&] { context_->call(&DriverApi::cuMemcpy2DAsync_v2, &copy, stream_); });
+    const auto side = [](const RowsSide& one) {
+      return CUmemcpySide{.type = kMemoryDevice, .device = one.begin, .pitch = one.pitch, .height = one.height};
+    };
+    const CUmemcpy3D copy{
+        .from = side(rows.from), .to = side(rows.to), .width = rows.width, .height = rows.count, .depth = rows.slices};
+    command({}, false, [&] { context_->call(&DriverApi::cuMemcpy3DAsync_v2, &copy, stream_); });
   }
 
   SharedEvent mark() {

@@ -131,6 +131,12 @@ constexpr i64 least_row = 256, least_rows_bytes = i64{1} << 20;
 constexpr i64 most_engine_calls = 32;
 constexpr i64 most_pitch = (i64{1} << 31) - 1;  // bytes, as the driver has it
 
+/// Whether the engine takes an axis as slices: on each side these are whole numbers of rows apart, and do not overlap.
+bool are_slices(const core::Loop& axis, const core::Loop& rows) {
+  const auto apart = [&](i64 slice, i64 row) { return slice % row == 0 && slice / row >= rows.extent; };
+  return apart(axis.in, rows.in) && apart(axis.out, rows.out);
+}
+
 std::vector<EngineRows> rows_of(const SlotCopy& one) {
   core::Move move = move_of(one.copy);
   if (!has_rows(move)) return {};
@@ -144,17 +150,22 @@ std::vector<EngineRows> rows_of(const SlotCopy& one) {
   const i64 from_pitch = rows.in * move.element, to_pitch = rows.out * move.element;
   const bool fits = width <= std::min(from_pitch, to_pitch) && std::max(from_pitch, to_pitch) <= most_pitch;
   if (!fits || width < least_row || width * rows.extent < least_rows_bytes) return {};
+  core::Loop slices{.extent = 1, .in = rows.extent * rows.in, .out = rows.extent * rows.out};
+  if (!move.axes.empty() && are_slices(move.axes.back(), rows)) {
+    slices = move.axes.back();
+    move.axes.pop_back();
+  }
   if (core::count(move.axes) > most_engine_calls) return {};
+  const auto side = [&](int slot, i64 offset, i64 pitch, i64 between) {
+    return EngineSide{slot, u64(offset * move.element), u64(pitch), u64(between * move.element / pitch)};
+  };
   std::vector<EngineRows> all;
   for (const core::Loop& point : core::points_of(move.axes))
-    all.push_back({.from = one.from,
-                   .to = one.to,
-                   .from_offset = u64((move.in_offset + point.in) * move.element),
-                   .to_offset = u64((move.out_offset + point.out) * move.element),
-                   .from_pitch = u64(from_pitch),
-                   .to_pitch = u64(to_pitch),
+    all.push_back({.from = side(one.from, move.in_offset + point.in, from_pitch, slices.in),
+                   .to = side(one.to, move.out_offset + point.out, to_pitch, slices.out),
                    .width = u64(width),
-                   .count = u64(rows.extent)});
+                   .count = u64(rows.extent),
+                   .slices = u64(slices.extent)});
   return all;
 }
 

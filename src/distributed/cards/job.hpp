@@ -37,11 +37,18 @@ std::optional<Job> job_of(const Stage& stage);
 /// Says which groups send, and returns how many there are: up to `most`, of so many items each.
 u32 share_out(Job& job, u32 most, u32 items);
 
-/// Rows by the copy engine.
+/// Where rows of the copy engine lie in a slot.
+struct EngineSide {
+  int slot = 0;
+  u64 offset = 0, pitch = 0;  // bytes
+  u64 height = 0;             // rows between slices
+};
+/// Slices of rows by the copy engine.
 struct EngineRows {
-  int from = 0, to = 0;                                              // slots
-  u64 from_offset = 0, to_offset = 0, from_pitch = 0, to_pitch = 0;  // bytes
-  u64 width = 0, count = 0;
+  EngineSide from, to;
+  u64 width = 0;  // bytes of a row
+  u64 count = 0;  // rows of a slice
+  u64 slices = 0;
 };
 /// A copy as rows; nothing where a kernel does it better, or has to.
 std::vector<EngineRows> rows_of(const SlotCopy& copy);

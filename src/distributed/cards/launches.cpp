@@ -41,7 +41,7 @@ Group::Group(const Device& on, int own, std::span<const u64> all_flags, u64 nano
       patience(nanoseconds),
       most_bytes(most),
       program(jit::obtain(*on.impl(), kernel(), "card_copies")),
-      beside(on.queue()) {
+      beside(on.impl()->urgent_queue()) {
   if (flags.empty() || flags.size() > size_t(most_ranks) || own < 0 || size_t(own) >= flags.size())
     throw Error(Errc::unsupported,
                 {.message = "cards that write into each other's memory are 1 to 16, this one among them",
@@ -75,19 +75,19 @@ Launches::Launches(std::shared_ptr<const Group> group, std::span<const u64> fixe
 void Launches::add(const Stage& stage) {
   if (add_single(stage)) return;
   if (stage.before) add_meeting();
-  const size_t engine = steps_.size();
-  steps_.emplace_back(Engine::start);
+  std::vector<EngineRows> by_engine;
   std::vector<const SlotCopy*> by_kernels;
   for (const SlotCopy& send : stage.sends) {
     const std::vector<EngineRows> rows = rows_of(send);
-    steps_.insert(steps_.end(), rows.begin(), rows.end());
+    by_engine.insert(by_engine.end(), rows.begin(), rows.end());
     if (rows.empty()) by_kernels.push_back(&send);
   }
-  const bool engine_works = steps_.size() > engine + 1;
-  if (!engine_works) steps_.pop_back();
-  for (const SlotCopy* send : by_kernels) add_plan(*send);
-  for (const SlotCopy& kept : stage.kept) add_plan(kept);
-  if (engine_works) steps_.emplace_back(Engine::stop);
+  for (const SlotCopy& kept : stage.kept) by_kernels.push_back(&kept);
+  const bool beside = !by_engine.empty() && !by_kernels.empty();
+  if (beside) steps_.emplace_back(Kernels::begin);
+  steps_.insert(steps_.end(), by_engine.begin(), by_engine.end());
+  for (const SlotCopy* copy : by_kernels) add_plan(*copy, beside);
+  if (beside) steps_.emplace_back(Kernels::end);
   if (stage.after) add_meeting();
 }
 
@@ -119,14 +119,15 @@ void Launches::add_meeting() {
   add_single({.before = true});
 }
 
-void Launches::add_plan(const SlotCopy& one) {
+void Launches::add_plan(const SlotCopy& one, bool beside) {
   const auto reach = [](const View& view) { return size_t(view.bounds().high) * size_of(view.dtype); };
   if (one.copy.from.count() == 0) return;
   steps_.emplace_back(Planned{.plan = plan(copy(), {one.copy.from, one.copy.to}, group_->card),
                               .from = one.from,
                               .to = one.to,
                               .from_bytes = reach(one.copy.from),
-                              .to_bytes = reach(one.copy.to)});
+                              .to_bytes = reach(one.copy.to),
+                              .beside = beside});
 }
 
 namespace {
@@ -145,19 +146,22 @@ struct Runner {
     queue.impl()->launch(*group.program, "card_copies", {.groups = single.groups, .items = group_size}, args, {});
   }
   void operator()(const Planned& planned) const {
-    planned.plan.run(queue, std::array{buffer(planned.from, planned.from_bytes), buffer(planned.to, planned.to_bytes)});
+    planned.plan.run(planned.beside ? group.beside : queue,
+                     std::array{buffer(planned.from, planned.from_bytes), buffer(planned.to, planned.to_bytes)});
   }
   void operator()(const EngineRows& rows) const {
-    device::cuda::copy_rows(*group.beside.impl(), {.from = slots[size_t(rows.from)] + rows.from_offset,
-                                                   .to = slots[size_t(rows.to)] + rows.to_offset,
-                                                   .from_pitch = rows.from_pitch,
-                                                   .to_pitch = rows.to_pitch,
-                                                   .width = rows.width,
-                                                   .count = rows.count});
+    const auto side = [&](const EngineSide& one) {
+      return device::cuda::RowsSide{slots[size_t(one.slot)] + one.offset, one.pitch, one.height};
+    };
+    device::cuda::copy_rows(*queue.impl(), {.from = side(rows.from),
+                                            .to = side(rows.to),
+                                            .width = rows.width,
+                                            .count = rows.count,
+                                            .slices = rows.slices});
   }
-  void operator()(Engine engine) const {
+  void operator()(Kernels kernels) const {
     device::Queue &one = *queue.impl(), &other = *group.beside.impl();
-    if (engine == Engine::start)
+    if (kernels == Kernels::begin)
       device::cuda::begin_after(other, device::cuda::mark(one));
     else
       device::cuda::begin_after(one, device::cuda::mark(other));

@@ -22,8 +22,9 @@ namespace axisloom::distributed::cards {
 device::BuildRequest kernel();
 
 /// Up to so many bytes, of what a card sends and keeps, one kernel does all, meetings included. Two H200 exchange 64
-/// MiB each in 98 us by it, where the copy engine beside a plan's kernel took 121; 256 MiB in 376, where it took 388.
-inline constexpr i64 most_single = i64{256} << 20;
+/// MiB each in 98 us by it, where the copy engine beside a plan's kernel took 121; 256 MiB in 376, where the engine
+/// takes 370, and four H200 in 584, where it takes 552.
+inline constexpr i64 most_single = i64{128} << 20;
 /// More than that goes by buffers in rounds, at most so many: what came in one is unpacked while the next is under way.
 /// Two H200 took 165 us for 64 MiB in rounds of 8 MiB, and 124 in one.
 inline constexpr i64 least_round = i64{64} << 20, most_rounds = 4;
@@ -47,7 +48,7 @@ class Group : core::NotCopied {
   const u64 patience;
   const i64 most_bytes;
   const std::shared_ptr<device::Program> program;
-  const Queue beside;  // of the copy engine
+  const Queue beside;  // of kernels, where the copy engine works on the caller's
 
   /// Runs on several queues come one after the other.
   void begin_run(const Queue& queue) const;
@@ -69,9 +70,11 @@ struct Planned {
   Plan plan;
   int from = 0, to = 0;
   size_t from_bytes = 0, to_bytes = 0;
+  bool beside = false;
 };
-/// The copy engine works beside the kernels until both come together again.
-enum class Engine : u8 { start, stop };
+/// Plans' kernels work beside the copy engine until both come together again. What takes longer, the engine, does not
+/// wait for another queue.
+enum class Kernels : u8 { begin, end };
 
 class Launches {
  public:
@@ -85,13 +88,13 @@ class Launches {
   size_t calls() const noexcept { return steps_.size(); }
 
  private:
-  using Step = std::variant<SingleLaunch, Planned, EngineRows, Engine>;
+  using Step = std::variant<SingleLaunch, Planned, EngineRows, Kernels>;
 
   void add(const Stage& stage);
   bool add_single(const Stage& stage);
   i64 most_single(u32 unit) const;
   void add_meeting();
-  void add_plan(const SlotCopy& copy);
+  void add_plan(const SlotCopy& copy, bool beside);
 
   std::shared_ptr<const Group> group_;
   std::array<u64, most_slots> slots_ = {};
