@@ -229,6 +229,7 @@ suite_wheel() {
   AXISLOOM_SYSTEMS="${AXISLOOM_SYSTEMS:-$kept/systems}" tests/packages/wheel.sh $(by_level bookworm bookworm "bookworm trixie noble")
 }
 suite_consumer() { CMAKE_BUILD_PARALLEL_LEVEL=1 tests/consumer.sh build; }
+suite_subdirectory() { CMAKE_BUILD_PARALLEL_LEVEL=1 tests/subdirectory.sh build; }
 suite_docs() {
   python3 tools/check_docs.py --program build/axisloom && python3 tools/write_tables.py --check build/axisloom || return 1
   mkdir -p build/reference && doxygen docs/Doxyfile  # fails where something public has no comment
@@ -336,9 +337,9 @@ report() {
 # Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
 # The longest come first, so that the last ones fill the gaps.
 case "$level" in
-  test) stages=("nvrtc build" "unit" "cases" "consumer host python cli dtypes docs mpi index64 assembly random abi modules gloo") ;;
+  test) stages=("nvrtc build" "unit" "cases" "python cli host dtypes mpi docs consumer index64 assembly random abi modules gloo") ;;
   # Those come last that are left out first where time is short (AXISLOOM_DEADLINE).
-  *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "packages tsan faults wheel"
+  *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled subdirectory compilers alone parts" "packages tsan faults wheel"
     "oclgrind asan_program programs fuzz mpi" "gloo neon profiles implementations slow") ;;
 esac
 if [[ $level == long ]]; then stages+=("python"); fi  # which then has PyTorch

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "counting_device.hpp"
 #include "cuda_support.hpp"
 #include "device/cuda/runtime.hpp"
 #include "device/cuda/sharing.hpp"
@@ -56,6 +57,8 @@ class CardExchange : public testing::Test {
       if (one) std::rethrow_exception(one);
   }
 
+  const test::TemporaryFolder folder;  // the kernel is compiled once, not by each rank
+  const test::Variable kept{"AXISLOOM_CACHE_DIR", folder.path().string()};
   FakeDriver& fake = FakeDriver::get();
   std::optional<device::cuda::CudaRuntime> runtime;
 };

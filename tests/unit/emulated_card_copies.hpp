@@ -44,6 +44,7 @@ unsigned long long nanoseconds() {
 namespace emulated {
 #define EMULATED
 #define UNROLLED
+#define ROLLED
 #define __device__ [[maybe_unused]] inline
 #define __global__
 #define __shared__ thread_local

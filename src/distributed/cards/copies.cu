@@ -8,6 +8,7 @@ constexpr u32 lanes = GROUP < strip_lanes ? GROUP : strip_lanes;
 
 #ifndef EMULATED  // tests run this file on the host
 #define UNROLLED _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
 
 __device__ u32 acquire(const u32* const flag) {
   u32 value;
@@ -85,6 +86,7 @@ __device__ Ends ends_of(const Job& job, const JobCopy* const copies, u32 unit) {
   while (unit >= copy->end) ++copy;
   if (copy != copies) unit -= copy[-1].end;
   Ends ends = {job.slots[copy->from_slot] + copy->from, job.slots[copy->to_slot] + copy->to};
+  ROLLED  // takes as long, and a quarter as long to compile: 1.2 instead of 5.5 s
   for (u32 axis = copy->axes; axis-- > 0;) {
     const JobAxis& along = copy->axis[axis];
     const u32 rest = quotient(unit, along), place = unit - rest * along.extent;

@@ -38,7 +38,9 @@ Operands<T> operands_of(const Contraction& problem, HostBuffers in, const ValueA
   Operands<T> operands;
   for (const Term& term : problem.operands) {
     const std::byte* const start = in[operands.values.size()];
-    const AxisList axes = axes_of(term.axes);
+    AxisList axes = axes_of(term.axes & problem.out.axes);
+    const AxisList summed = axes_of(term.axes & ~problem.out.axes);
+    axes.insert(axes.end(), summed.begin(), summed.end());  // they lie close together
     operands.strides.push_back(dense_term(problem, term.dtype, axes).strides);
     std::vector<T>& values = operands.values.emplace_back();
     if (problem.points(term.axes) == 0) continue;  // strides of no elements may be any

@@ -49,30 +49,31 @@ struct Sum {
   Real value() const { return std::isfinite(sum) ? sum + lost : sum; }
 };
 
-/// All that the elements of one output come to, whatever is asked for.
+/// What the elements of one output come to, as far as the recipe or its bound asks for it.
 class Elements {
  public:
   explicit Elements(const Recipe& recipe)
-      : smallest_(recipe.reducer == Reducer::min || recipe.reducer == Reducer::argmin),
+      : reducer_(recipe.reducer),
+        integers_(core::unit_roundoff(recipe.out) == 0),
         complex_(core::components_of(recipe.in) == 2) {}
 
   void add(Number x) {
-    const Real re = x.real(), im = x.imag(), modulus = im == 0 ? std::abs(re) : std::hypot(re, im);
-    real.add(re);
-    imag.add(im);
-    moduli.add(modulus);
-    for (const Real part : {re, im})
-      if (std::isfinite(part)) finite_parts += std::abs(part);
-    squares.add(re * re + im * im);
-    wrapped_sum += as_integer(re);
-    wrapped_product *= as_integer(re);
-    product = complex_ ? Number(product.real() * re - product.imag() * im, product.real() * im + product.imag() * re)
-                       : Number(product.real() * re);  // an infinity times an imaginary 0 is none of its business
-    growth *= std::max<Real>(1, modulus);
-    if (modulus > 0) shrinkage *= std::min<Real>(1, modulus);
-    if (std::isnan(modulus) || modulus > largest_modulus) largest_modulus = modulus;
-    if (re != 0 || im != 0) ++nonzero;
-    if (count == 0 || preferred(x, extreme)) extreme = x, place = count;
+    switch (reducer_) {
+      case Reducer::any:
+      case Reducer::all:
+      case Reducer::count_nonzero:
+        nonzero += x != Number(0);
+        break;
+      case Reducer::min:
+      case Reducer::max:
+      case Reducer::argmin:
+      case Reducer::argmax:
+        if (count == 0 || preferred(x, extreme)) extreme = x, place = count;
+        if (complex_) add_numbers(x);  // magnitudes are rounded
+        break;
+      default:
+        integers_ ? add_integers(x.real()) : add_numbers(x);
+    }
     ++count;
   }
 
@@ -86,17 +87,34 @@ class Elements {
   Real finite_parts = 0;  // their sizes added up
 
  private:
-  static u64 as_integer(Real x) {
-    if (!(std::abs(x) < 0x1p64L)) return 0;  // a float, of which no integer sum is asked for
-    return x < 0 ? 0 - u64(-x) : u64(x);
+  void add_integers(Real x) {
+    const u64 integer = x < 0 ? 0 - u64(-x) : u64(x);
+    wrapped_sum += integer;
+    wrapped_product *= integer;
+  }
+  void add_numbers(Number x) {
+    const Real re = x.real(), im = x.imag(), modulus = im == 0 ? std::abs(re) : std::hypot(re, im);
+    real.add(re);
+    imag.add(im);
+    moduli.add(modulus);
+    for (const Real part : {re, im})
+      if (std::isfinite(part)) finite_parts += std::abs(part);
+    squares.add(re * re + im * im);
+    product = complex_ ? Number(product.real() * re - product.imag() * im, product.real() * im + product.imag() * re)
+                       : Number(product.real() * re);  // an infinity times an imaginary 0 is none of its business
+    growth *= std::max<Real>(1, modulus);
+    if (modulus > 0) shrinkage *= std::min<Real>(1, modulus);
+    if (std::isnan(modulus) || modulus > largest_modulus) largest_modulus = modulus;
   }
   bool preferred(Number x, Number than) const {
+    const bool smallest = reducer_ == Reducer::min || reducer_ == Reducer::argmin;
     if (is_nan(than) || is_nan(x)) return !is_nan(than);
-    if (x.real() != than.real()) return (x.real() < than.real()) == smallest_;
-    return x.imag() != than.imag() && (x.imag() < than.imag()) == smallest_;
+    if (x.real() != than.real()) return (x.real() < than.real()) == smallest;
+    return x.imag() != than.imag() && (x.imag() < than.imag()) == smallest;
   }
 
-  bool smallest_, complex_;
+  Reducer reducer_;
+  bool integers_, complex_;
 };
 
 /// Calls visit(elements, offset in the output) for every output.
