@@ -121,6 +121,7 @@ struct Geometry {
   unsigned items = 1;           // per group; equals the kernel's required group size
   size_t local_bytes = 0;       // dynamic local memory; of CUDA and the host (OpenCL kernels declare theirs)
   unsigned cluster = 1;         // groups per cluster; CUDA only
+  bool awaits_earlier = false;  // CUDA only: the kernel itself waits for what was queued before, and may start earlier
   unsigned most_threads = ~0U;  // that take part; host only
   Wakes wakes = Wakes::always;  // host only
   bool rehearsal = false;       // OpenCL only: of two dimensions, the second of size 1, as nothing else is launched

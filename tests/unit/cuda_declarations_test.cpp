@@ -33,6 +33,7 @@ AXISLOOM_NVRTC(AXISLOOM_COMPARE_NVRTC)
 TEST(CudaDeclarations, StructuresAgreeWithTheHeader) {
   EXPECT_EQ(sizeof(CUlaunchAttribute), sizeof(::CUlaunchAttribute));
   EXPECT_EQ(offsetof(CUlaunchAttribute, cluster), offsetof(::CUlaunchAttribute, value));
+  EXPECT_EQ(offsetof(CUlaunchAttribute, allowed), offsetof(::CUlaunchAttribute, value));
   EXPECT_EQ(sizeof(CUlaunchConfig), sizeof(::CUlaunchConfig));
   EXPECT_EQ(offsetof(CUlaunchConfig, block_x), offsetof(::CUlaunchConfig, blockDimX));
   EXPECT_EQ(offsetof(CUlaunchConfig, shared_bytes), offsetof(::CUlaunchConfig, sharedMemBytes));
@@ -82,6 +83,7 @@ TEST(CudaDeclarations, ConstantsAgreeWithTheHeader) {
   EXPECT_EQ(kMemoryDevice, static_cast<unsigned>(CU_MEMORYTYPE_DEVICE));
   EXPECT_EQ(kMemHostAllocPortable, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
   EXPECT_EQ(kLaunchAttributeClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+  EXPECT_EQ(kLaunchAttributeProgrammaticSerialization, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
   EXPECT_EQ(kTensorU8, CU_TENSOR_MAP_DATA_TYPE_UINT8);
   EXPECT_EQ(kTensorU16, CU_TENSOR_MAP_DATA_TYPE_UINT16);
   EXPECT_EQ(kTensorU32, CU_TENSOR_MAP_DATA_TYPE_UINT32);

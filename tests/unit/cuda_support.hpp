@@ -416,11 +416,13 @@ inline void FakeDriver::emulate_modules() {
     return get().run(function, {grid_x, block_x, local_bytes, 1, stream}, args);
   };
   e.cuLaunchKernelEx.function = [](const CUlaunchConfig* config, CUfunction function, void** args, void**) {
-    if (config->attribute_count != 1 || config->attributes[0].id != kLaunchAttributeClusterDimension ||
-        config->grid_y * config->grid_z * config->block_y * config->block_z != 1) {
-      return kInvalidValue;
-    }
-    const unsigned cluster = config->attributes[0].cluster.x;
+    unsigned cluster = 1;
+    for (const CUlaunchAttribute& one : std::span(config->attributes, config->attribute_count))
+      if (one.id == kLaunchAttributeClusterDimension)
+        cluster = one.cluster.x;
+      else if (one.id != kLaunchAttributeProgrammaticSerialization || one.allowed != 1)
+        return kInvalidValue;
+    if (config->grid_y * config->grid_z * config->block_y * config->block_z != 1) return kInvalidValue;
     return get().run(function, {config->grid_x, config->block_x, config->shared_bytes, cluster, config->stream}, args);
   };
 }

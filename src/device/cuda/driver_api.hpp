@@ -43,7 +43,7 @@ inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2, kMemH
 inline constexpr int kGreatestPriority = -100;
 
 // CUlaunchAttributeID
-inline constexpr int kLaunchAttributeClusterDimension = 4;
+inline constexpr int kLaunchAttributeClusterDimension = 4, kLaunchAttributeProgrammaticSerialization = 6;
 
 struct CUlaunchAttribute {
   int id = 0;
@@ -53,6 +53,7 @@ struct CUlaunchAttribute {
     struct {
       unsigned x, y, z;
     } cluster;
+    int allowed;  // programmatic serialization
   };
 };
 

@@ -5,6 +5,7 @@
 #include "device/cuda/tensor_map.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace axisloom::device::cuda {
@@ -274,19 +275,24 @@ class CudaQueue final : public Queue {
                       concat("launching ", kernel.name(), " with ", groups, " groups of ", geometry.items, ", ",
                              local_bytes, " bytes of local memory and clusters of ", geometry.cluster));
     };
-    if (geometry.cluster <= 1) {
+    std::array<CUlaunchAttribute, 2> attributes;
+    unsigned count = 0;
+    if (geometry.cluster > 1)
+      attributes[count++] = {.id = kLaunchAttributeClusterDimension, .cluster = {geometry.cluster, 1, 1}};
+    if (geometry.awaits_earlier && context_->card.clusters)  // cards since sm_90 have both
+      attributes[count++] = {.id = kLaunchAttributeProgrammaticSerialization, .allowed = 1};
+    if (count == 0) {
       const auto& launch = api.cuLaunchKernel;
       check(launch(kernel.get(), groups, 1U, 1U, geometry.items, 1U, 1U, local_bytes, stream_, list.get(), nullptr),
             launch.name);
       return;
     }
-    CUlaunchAttribute cluster{.id = kLaunchAttributeClusterDimension, .cluster = {geometry.cluster, 1, 1}};
     const CUlaunchConfig config{.grid_x = groups,
                                 .block_x = geometry.items,
                                 .shared_bytes = local_bytes,
                                 .stream = stream_,
-                                .attributes = &cluster,
-                                .attribute_count = 1};
+                                .attributes = attributes.data(),
+                                .attribute_count = count};
     const auto& launch = api.cuLaunchKernelEx;
     check(launch(&config, kernel.get(), list.get(), nullptr), launch.name);
   }

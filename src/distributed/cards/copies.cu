@@ -26,6 +26,20 @@ __device__ void add_released(u32* const flag, const u32 value) {
   asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
 }
 
+// Where the card lets a launch start early, the next one may now, and this one waits until all before it has ended: a
+// call takes 1 us less.
+__device__ void let_next_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+__device__ void await_earlier() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 __device__ u64 nanoseconds() {
   u64 now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
@@ -148,10 +162,12 @@ __device__ Share share_of(const Job& job, const JobCopy* const copies) {
 extern "C" __global__ void __launch_bounds__(GROUP) card_copies(const __grid_constant__ Job job) {
   __shared__ JobCopy copies[most_copies];
   const bool meets = job.before || job.after;
-  if (meets && blockIdx.x == 0) come(job);
-  const u32 launch = meets ? flags_of(job, job.rank)[2 * job.ranks] + 1 : 0;
+  let_next_start();
   for (u32 word = threadIdx.x; word < job.copies * sizeof(JobCopy) / 4; word += GROUP)
     ((u32*)copies)[word] = ((const u32*)job.copy)[word];
+  await_earlier();
+  if (meets && blockIdx.x == 0) come(job);
+  const u32 launch = meets ? flags_of(job, job.rank)[2 * job.ranks] + 1 : 0;
   __syncthreads();
   const Share share = share_of(job, copies);
   switch (job.unit) {

@@ -143,7 +143,8 @@ struct Runner {
     job.slots[0] = slots[0];
     job.slots[1] = slots[1];
     const device::Arg args[] = {device::Arg::value(job)};
-    queue.impl()->launch(*group.program, "card_copies", {.groups = single.groups, .items = group_size}, args, {});
+    queue.impl()->launch(*group.program, "card_copies",
+                         {.groups = single.groups, .items = group_size, .awaits_earlier = true}, args, {});
   }
   void operator()(const Planned& planned) const {
     planned.plan.run(planned.beside ? group.beside : queue,
