@@ -53,8 +53,8 @@ class Ladder(Case):
 
     def test_every_rung_runs_on_the_host(self):
         for name in SHAPES:
-            # The lesson's product takes kernels for cards a minute.
-            small = ["--peers", "none", "--shape", SHAPES[name]] if name == "matmul" else []
+            # The lesson's product takes kernels for cards a minute; theirs have rows of multiples of 16 bytes.
+            small = ["--peers", "none", "--shape", "128x128,128x128"] if name == "matmul" else []
             climbed = self.good("ladder", name, "--device", "host", "--min-time", "0.001", "--format", "json", *small)
             rungs = self.rungs_of(json.loads(climbed.out))
             self.assertEqual({rung["reason"] for rung in rungs.values() if rung["status"] != "right"}, set())
