@@ -131,11 +131,15 @@ constexpr i64 least_row = 256, least_rows_bytes = i64{1} << 20;
 constexpr i64 most_engine_calls = 32;
 constexpr i64 most_pitch = (i64{1} << 31) - 1;  // bytes, as the driver has it
 
+namespace {
+
 /// Whether the engine takes an axis as slices: on each side these are whole numbers of rows apart, and do not overlap.
 bool are_slices(const core::Loop& axis, const core::Loop& rows) {
   const auto apart = [&](i64 slice, i64 row) { return slice % row == 0 && slice / row >= rows.extent; };
   return apart(axis.in, rows.in) && apart(axis.out, rows.out);
 }
+
+}  // namespace
 
 std::vector<EngineRows> rows_of(const SlotCopy& one) {
   core::Move move = move_of(one.copy);

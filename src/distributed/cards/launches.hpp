@@ -70,7 +70,7 @@ struct Planned {
   Plan plan;
   int from = 0, to = 0;
   size_t from_bytes = 0, to_bytes = 0;
-  bool beside = false;
+  bool beside = false;  // on the group's own queue
 };
 /// Plans' kernels work beside the copy engine until both come together again. What takes longer, the engine, does not
 /// wait for another queue.
