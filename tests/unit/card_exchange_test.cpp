@@ -200,6 +200,7 @@ TEST_F(CardExchange, ThroughWindowsAndIntoSharedOutputs) {
           }
         });
     }
+  EXPECT_TRUE(std::ranges::any_of(fake.launches, &FakeDriver::Launch::awaits_earlier));
 }
 
 TEST_F(CardExchange, RoundsFollowTheWorkspace) {

@@ -38,6 +38,7 @@ class FakeDriver {
   struct Launch {
     unsigned groups, items, local_bytes, cluster;
     CUstream stream;
+    bool awaits_earlier = false;
   };
 
   static inline CUcontext const primary = reinterpret_cast<CUcontext>(0x1000);
@@ -417,13 +418,18 @@ inline void FakeDriver::emulate_modules() {
   };
   e.cuLaunchKernelEx.function = [](const CUlaunchConfig* config, CUfunction function, void** args, void**) {
     unsigned cluster = 1;
+    bool awaits_earlier = false;
     for (const CUlaunchAttribute& one : std::span(config->attributes, config->attribute_count))
       if (one.id == kLaunchAttributeClusterDimension)
         cluster = one.cluster.x;
-      else if (one.id != kLaunchAttributeProgrammaticSerialization || one.allowed != 1)
+      else if (one.id == kLaunchAttributeProgrammaticSerialization)
+        awaits_earlier = one.allowed == 1;
+      else
         return kInvalidValue;
     if (config->grid_y * config->grid_z * config->block_y * config->block_z != 1) return kInvalidValue;
-    return get().run(function, {config->grid_x, config->block_x, config->shared_bytes, cluster, config->stream}, args);
+    return get().run(function,
+                     {config->grid_x, config->block_x, config->shared_bytes, cluster, config->stream, awaits_earlier},
+                     args);
   };
 }
 

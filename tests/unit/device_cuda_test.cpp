@@ -278,6 +278,10 @@ TEST_F(CudaFake, LaunchesClusters) {
   };
   launch(8, 8);
   EXPECT_EQ(fake.launches.back().cluster, 8u);
+  EXPECT_FALSE(fake.launches.back().awaits_earlier);
+  queue->launch(*program, "twice", {.groups = 16, .items = 32, .cluster = 8, .awaits_earlier = true}, call.args(), {});
+  EXPECT_EQ(fake.launches.back().cluster, 8u);
+  EXPECT_TRUE(fake.launches.back().awaits_earlier);
   EXPECT_TRUE(fake.raised.empty());
   launch(32, 16);
   launch(64, 16);
