@@ -88,7 +88,8 @@ function(axisloom_host_unit first count level contract options)
     COMMAND axisloom_host_kernels unit ${host_list} ${first} ${count} ${level} ${output}
     DEPENDS axisloom_host_kernels ${host_list} VERBATIM)
   set_source_files_properties(${output} PROPERTIES
-    COMPILE_OPTIONS "${host_options};${host_options_${level}};-ffp-contract=$<IF:${contract},fast,off>;${options}")
+    COMPILE_OPTIONS "${host_options};${host_options_${level}};-ffp-contract=$<IF:${contract},fast,off>;${options}"
+    SKIP_PRECOMPILE_HEADERS ON)
   set(host_sources ${host_sources} ${output} PARENT_SCOPE)
 endfunction()
 

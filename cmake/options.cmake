@@ -43,6 +43,18 @@ function(axisloom_target name)
   target_link_libraries(${name} PRIVATE axisloom_options)
 endfunction()
 
+# Every source of a target begins with `header`, compiled once for all of them together with those named after it.
+function(axisloom_begin_with name header)
+  if(AXISLOOM_COMPILE_TOGETHER AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    target_precompile_headers(${name} PRIVATE ${header} ${ARGN})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${name} PRIVATE -fpch-preprocess)  # for ccache
+    endif()
+  else()
+    target_compile_options(${name} PRIVATE "SHELL:-include ${header}")
+  endif()
+endfunction()
+
 # Several sources at a time: most of the time to compile one goes into the templates of fmt, nlohmann_json, CLI11 and
 # GoogleTest, which sources compiled together share. With a file each, and those headers precompiled, the program takes about
 # three times as long to build (some 300 s of processor time, not 110); so do the library's files that are no forms of kernels

@@ -118,9 +118,7 @@ struct Proposal {
 /// Kernels that take groups of one item take them in a form of their own, with vectors that only CPUs have.
 inline constexpr const char* single_items = "groups of one item are for CPUs";
 
-inline Proposal refuse(std::string reason) {
-  return {.refusal = std::move(reason)};
-}
+Proposal refuse(std::string reason);
 
 /// A way of doing an operation. `propose` is a pure function: the problem, the values wished for each tunable (0 where
 /// one may be open), and the device as predictions know it.

@@ -81,6 +81,10 @@ void require_f64(const DeviceInfo& device, std::string_view noun, std::initializ
                 "use another dtype, or another device");
 }
 
+Proposal refuse(std::string reason) {
+  return {.refusal = std::move(reason)};
+}
+
 void throw_too_many_axes(std::string_view noun, size_t axes, size_t most) {
   throw Error(Errc::unsupported,
               concat("the ", noun, " walks ", axes, " axes that cannot be merged, and kernels walk at most ", most),
