@@ -44,6 +44,10 @@ if ! command -v apt-get > /dev/null; then
   exit 0
 fi
 
+# Suites that run side by side install one after the other: apt-get waits for no other's lists.
+exec 9< tools/install_dependencies.sh
+flock 9
+
 installed() { dpkg-query -W -f '${Status}' "$1" 2> /dev/null | grep -q 'ok installed'; }
 
 missing=()
