@@ -43,8 +43,8 @@ constexpr std::string_view amd = "AuthenticAMD";  // as CPUs tell their vendor
 /// What is left open: through PoCL as on the Xeon; on the host as on two cores of an EPYC 9005, where 2^26 floats took
 /// 6.5 ms by 4 ranges and 2 KiB ahead, 7.2 with 1 or 4 KiB, and 8.4 to 9.8 by 16. AMD's processors read in order, but
 /// for those without AVX-512 from memory: of the rate of reading two cores of an EPYC 7003 reached 1.1 to 1.3 by ranges
-/// there and 0.9 to 1.1 in order, from the cache 1.3 to 1.5 and 1.6 to 1.9. Those ask 512 bytes ahead: the time of eight
-/// sums, means and maxima was 0.80 to 1.09 of reading's, 0.93 in the middle, with 2 KiB 0.88 to 1.12 and 0.99.
+/// there and 0.9 to 1.1 in order, from the cache 1.3 to 1.5 and 1.6 to 1.9. Those ask 512 bytes ahead: the time of
+/// eight sums, means and maxima was 0.80 to 1.09 of reading's, 0.93 in the middle, with 2 KiB 0.88 to 1.12 and 0.99.
 Configuration decided(Configuration values, const ReduceProblem& problem, const DeviceModel& device) {
   const bool host = device.api == Api::host;
   const bool from_memory = ahead_bytes(problem, 1, device) > 0;
