@@ -44,7 +44,8 @@ if ! command -v apt-get > /dev/null; then
   exit 0
 fi
 
-# Suites that run side by side install one after the other: apt-get waits for no other's lists.
+# Suites that run side by side install one after the other: apt-get waits for no other's lists. Nothing that it starts, which
+# may stay, holds the lock.
 exec 9< tools/install_dependencies.sh
 flock 9
 
@@ -62,7 +63,7 @@ if ((${#missing[@]})); then
   log="$(mktemp)"
   trap 'rm -f "$log"' EXIT
   if ! { "${as_root[@]}" apt-get update && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-         apt-get install -y --no-install-recommends "${missing[@]}"; } > "$log" 2>&1; then
+         apt-get install -y --no-install-recommends "${missing[@]}"; } > "$log" 2>&1 9<&-; then
     tail -n 20 "$log" >&2
     echo "apt-get could not install: ${missing[*]}" >&2
     exit 1
