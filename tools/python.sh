@@ -29,7 +29,7 @@ exec 9> "$folder/python-$1.lock"
 flock 9  # one call installs, and others wait for it
 if [[ "$(cat "$venv/packages" 2> /dev/null)" != "${packages[*]} $mpich" ]]; then
   echo "Installing into $venv: ${packages[*]}" >&2
-  pip=("$venv/bin/pip" install --quiet --disable-pip-version-check --no-compile)  # of 8000 modules the tests import a few
+  pip=("$venv/bin/pip" install --quiet --disable-pip-version-check --no-compile)  # the tests import a third of 8000 modules at most
   if ! { python3 -m venv --clear "$venv" && "${pip[@]}" "${packages[@]}" &&
          { [[ $1 == wheel ]] || "${pip[@]}" --prefix "$venv/mpich" "$mpich"; }; } >&2; then
     echo "these packages could not be installed: ${packages[*]}" >&2
