@@ -15,7 +15,9 @@ namespace {
 
 /// They stay in registers beside the factor and the addend: of 32 of 64 bytes, of 16 of 32 bytes. (With 16 chains of 32
 /// bytes an EPYC 7003 seemed to have three quarters of its peak.)
-constexpr int chains_of(int vector_bytes) { return vector_bytes == 64 ? 16 : 12; }
+constexpr int chains_of(int vector_bytes) {
+  return vector_bytes == 64 ? 16 : 12;
+}
 
 /// One step of every chain, written out: left as a loop, GCC keeps the chains in memory.
 template <class Vector, size_t... chain>
