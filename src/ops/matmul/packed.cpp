@@ -17,6 +17,16 @@ constexpr double efficiency = 0.9;        // of the peak, which profiles take fr
 // At least, so that no core waits for long at the end (an estimate).
 constexpr i64 groups_per_unit = 4;
 constexpr CpuTile dot_tile = {8, 3, 16};  // also where dots take several steps
+// Of k's that a group takes at a time, in vectors of 64 bytes and of 32, of which a panel of B has fewer. Two cores of
+// a Xeon, f32 2048 x 2048 by bands of 1, 2, 4 panels: 512 61.7, 58.0 and 60.9 ms, 384 61.4, 59.1 and -, 1024 -, 57.9
+// and -; of 1024 x 1024 512 8.2, 7.9 and 7.8, 384 8.3, 8.3 and -, 1024 -, 8.3 and -. Of an EPYC 7003, whose vectors
+// have 32 bytes, against OpenBLAS in the same run: 768 x k by k x 768 of 1024 and 1536 k's 512 0.96 and 0.93, 1024 0.98
+// and 0.97, all k's at once - and 0.92; 512 x 4096 by 4096 x 512 512 0.89, 1024 0.93.
+constexpr i64 slice_of_long_vectors = 512, slice_of_short_vectors = 1024;
+
+i64 slice_of(const Configuration& wish, i64 vector_bytes) {
+  return value_or(wish, "slice", vector_bytes == 32 ? slice_of_short_vectors : slice_of_long_vectors);
+}
 
 /// The panels of A, or of B.
 struct Panels {
@@ -79,7 +89,7 @@ struct Form {
         a(panels_of(problem, problem.m, &Loop::in, tile.rows, k)),
         b(panels_of(problem, problem.n, &Loop::other,
                     tile.lanes * (tile.vectors = value_or(wish, "vectors", tile.vectors)), k)),
-        slice(ceil_div(k, std::max<i64>(1, ceil_div(k, wish.at("slice"))))),
+        slice(ceil_div(k, std::max<i64>(1, ceil_div(k, slice_of(wish, tile.lanes * scalar))))),
         band(std::min(wish.at("band"), b.count)) {
     a.scalars = ceil_div(a.scalars, alignment) * alignment;  // so that B's begin with a whole vector
     const i64 panel_bytes = tile.rows * arithmetic.accumulator_bytes() * slice;
@@ -177,6 +187,7 @@ Proposal propose(const ProductProblem& problem, const Configuration& wish, const
     return refuse(concat("its panels need ", form.bytes(), " bytes, one buffer holds ", device.max_allocation));
   Configuration values = wish;
   values["vectors"] = form.tile.vectors;
+  values["slice"] = slice_of(wish, form.tile.lanes * form.scalar);
   return {.seconds = form.seconds(device), .configuration = values, .launches = [form] { return form.launches(); }};
 }
 
@@ -200,13 +211,11 @@ ProductCandidate packed_product() {
                 {"block", 512, doublings(64, 2048), "KiB", "panels of A that a group takes against one panel of B"},
                 {"band", 2, {1, 2, 4}, "panels", "of B that a group takes against the same panels of A"},
                 {"slice",
-                 512,
-                 {128, 256, 384, 512, 1024, 1 << 30},
+                 0,
+                 {0, 128, 256, 384, 512, 1024, 1 << 30},
                  "k's",
-                 "that a group takes at a time, at most, so that panels are still in a near cache for the next "
-                 "one. Two cores of a Xeon, f32 2048 x 2048 by bands of 1, 2, 4 panels: 512 61.7, 58.0 and 60.9 ms, "
-                 "384 61.4, 59.1 and -, 1024 -, 57.9 and -; of 1024 x 1024 512 8.2, 7.9 and 7.8, 384 8.3, 8.3 and -, "
-                 "1024 -, 8.3 and -"}},
+                 "that a group takes at a time, at most, so that panels are still in a near cache for the next one; 0: "
+                 "512, in vectors of 32 bytes 1024"}},
            .runtimes = {Api::opencl, Api::host},
            .runs_on = cpus},
           propose};
