@@ -17,11 +17,14 @@ constexpr double efficiency = 0.9;        // of the peak, which profiles take fr
 // At least, so that no core waits for long at the end (an estimate).
 constexpr i64 groups_per_unit = 4;
 constexpr CpuTile dot_tile = {8, 3, 16};  // also where dots take several steps
-// Of k's that a group takes at a time, in vectors of 64 bytes and of 32, of which a panel of B has fewer. Two cores of
-// a Xeon, f32 2048 x 2048 by bands of 1, 2, 4 panels: 512 61.7, 58.0 and 60.9 ms, 384 61.4, 59.1 and -, 1024 -, 57.9
-// and -; of 1024 x 1024 512 8.2, 7.9 and 7.8, 384 8.3, 8.3 and -, 1024 -, 8.3 and -. Of an EPYC 7003, whose vectors
-// have 32 bytes, against OpenBLAS in the same run: 768 x k by k x 768 of 1024 and 1536 k's 512 0.96 and 0.93, 1024 0.98
-// and 0.97, all k's at once - and 0.92; 512 x 4096 by 4096 x 512 512 0.89, 1024 0.93.
+// The k's that a group takes at a time, in vectors of 64 bytes and of 32, with which a panel of B is narrower.
+//   Two cores of a Xeon (64 bytes), f32, ms by bands of 1, 2 and 4 panels:
+//     2048 x 2048: 512 k's 61.7, 58.0, 60.9; 384 61.4, 59.1, -; 1024 -, 57.9, -
+//     1024 x 1024: 512 k's 8.2, 7.9, 7.8; 384 8.3, 8.3, -; 1024 -, 8.3, -
+//   Two of an EPYC 7003 (32 bytes), f32, speed by that of OpenBLAS in the same run:
+//     768 x 1024 by 1024 x 768: 512 k's 0.96, 1024 0.98
+//     768 x 1536 by 1536 x 768: 512 k's 0.93, 1024 0.97, all at once 0.92
+//     512 x 4096 by 4096 x 512: 512 k's 0.89, 1024 0.93
 constexpr i64 slice_of_long_vectors = 512, slice_of_short_vectors = 1024;
 
 i64 slice_of(const Configuration& wish, i64 vector_bytes) {
