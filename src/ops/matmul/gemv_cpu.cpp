@@ -23,11 +23,12 @@ struct Form {
 
   Form(const ProductProblem& problem, const DeviceModel& device) : problem(problem) {
     const i64 n = problem.n.extent, k = std::max<i64>(1, problem.k.extent), batch = problem.batch_count();
-    const i64 line = along_k ? 1 : 64;  // columns: whole lines of memory
+    const i64 line = along_k ? GEMV_ABREAST : 64;  // columns: whole lines of memory, or those side by side
     const i64 wanted = std::max<i64>(1, groups_per_unit * i64(device.units()) / batch);
     const i64 whole = ceil_div(group_elements, k);
-    per_group = std::clamp(std::max(ceil_div(n, wanted), whole), line, i64{GEMV_SUMS});
-    per_group = std::min(n, ceil_div(per_group, line) * line);
+    const i64 most = std::clamp(std::max(ceil_div(n, wanted), whole), line, i64{GEMV_SUMS});
+    const i64 even = ceil_div(n, ceil_div(n, most));
+    per_group = std::min(n, ceil_div(even, line) * line);
     blocks_n = ceil_div(n, per_group);
     const i64 count = std::min(wanted / blocks_n, n * k / group_elements);
     parts = split(problem.k.extent, std::max<i64>(1, count), GEMV_SLICE);
